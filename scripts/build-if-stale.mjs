@@ -1,0 +1,24 @@
+// Before `npm start`: build if a source is newer than the build. An unchanged tree starts at once.
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { root, runSteps } from './run.mjs';
+
+const built = join(root, 'dist', 'build.tsbuildinfo');
+const sources = ['src', 'jobs', 'prisma'].map((folder) => join(root, folder));
+
+function newest(folder) {
+  return Math.max(
+    ...readdirSync(folder, { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs),
+  );
+}
+
+const isStale = () => !existsSync(built) || Math.max(...sources.map(newest)) > statSync(built).mtimeMs;
+
+if (existsSync(join(root, 'tsconfig.build.json')) && isStale()) {
+  runSteps([
+    { command: ['node', 'scripts/generate.mjs', '--client'] },
+    { command: ['tsc', '-p', 'tsconfig.build.json'] },
+  ]);
+}

@@ -1,0 +1,23 @@
+import { spawnSync } from 'node:child_process';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+const binaries = join(root, 'node_modules', '.bin');
+const isWindows = process.platform === 'win32';
+
+/** Runs commands of this project one after another; ends the process with the code of the first that fails. */
+export function runSteps(steps) {
+  for (const { command, env = {} } of steps) {
+    const [program, ...args] = command;
+    const executable = program === 'node' ? process.execPath : join(binaries, isWindows ? `${program}.cmd` : program);
+    const { status, error } = spawnSync(executable, args, {
+      cwd: root,
+      stdio: 'inherit',
+      shell: isWindows && program !== 'node',
+      env: { ...process.env, PATH: `${binaries}${delimiter}${process.env.PATH ?? ''}`, ...env },
+    });
+    if (error) console.error(`${command.join(' ')}: ${error.message}`);
+    if (status !== 0) process.exit(status ?? 1);
+  }
+}

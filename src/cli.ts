@@ -1,0 +1,100 @@
+#!/usr/bin/env node
+import { homedir } from 'node:os';
+import { Command } from 'commander';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { createApp } from './app.ts';
+import { loadConfig, type LoadedConfig } from './config/load-config.ts';
+import { createMemory, databaseOptions, prepareDatabase } from './create-memory.ts';
+import { openDatabase } from './db/database.ts';
+import { examine } from './doctor.ts';
+import { MemoryError } from './errors.ts';
+import { createLogger } from './logger.ts';
+import { packageManifest } from './package-root.ts';
+import { startServer } from './server.ts';
+
+const program = new Command('butler-memory')
+  .description('Long-term memory server for fleets of AI agents')
+  .version(packageManifest.version);
+
+program.command('serve').description('serve GraphQL and MCP over HTTP').action(() => run(serve));
+program.command('mcp').description('serve MCP over standard input and output').action(() => run(serveStdio));
+program.command('migrate').description('bring the database to this version').action(() => run(migrateOnly));
+program.command('doctor').description('check everything and print it for a bug report').action(() => run(printFindings));
+
+await program.parseAsync();
+
+function readConfig(): LoadedConfig {
+  return loadConfig({ env: process.env, workingDirectory: process.cwd(), homeDirectory: homedir() });
+}
+
+/** Whatever stops a command is one clear line and a non-zero exit; a stack trace only for what nobody foresaw. */
+async function run(command: () => Promise<void>): Promise<void> {
+  try {
+    await command();
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function fail(error: unknown): void {
+  process.exitCode = 1;
+  if (!(error instanceof MemoryError)) return void process.stderr.write(`butler-memory: ${describeUnexpected(error)}\n`);
+  const hint = error.hint === undefined ? '' : ` (${error.hint})`;
+  process.stderr.write(`butler-memory: ${error.message}${hint}\n`);
+}
+
+function describeUnexpected(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+async function serve(): Promise<void> {
+  const { config } = readConfig();
+  const server = await startServer(config, createLogger(config.log.level));
+  const signal = onSignal();
+  await Promise.race([signal, server.started.then(() => signal)]).finally(() => server.stop());
+}
+
+async function serveStdio(): Promise<void> {
+  const { config } = readConfig();
+  // Standard output belongs to the protocol.
+  const core = await createMemory({ config, logger: createLogger(config.log.level, 'stderr') });
+  const app = createApp(core);
+  const mcp = app.createMcpServer();
+  const closed = new Promise<void>((resolve) => (mcp.onclose = resolve));
+  process.stdin.once('end', () => void mcp.close());
+  await mcp.connect(new StdioServerTransport());
+  try {
+    await Promise.race([closed, onSignal(), app.start().then(() => closed)]);
+  } finally {
+    await app.stop();
+    await core.close();
+  }
+}
+
+async function migrateOnly(): Promise<void> {
+  const { config } = readConfig();
+  const db = await openDatabase(databaseOptions(config));
+  try {
+    const { applied, total } = await prepareDatabase(db, config);
+    const done = applied.length === 0 ? 'nothing to do' : `applied ${applied.join(', ')}`;
+    process.stdout.write(`${db.engine} at ${db.location}: ${done}; ${total} migrations in all\n`);
+  } finally {
+    await db.close();
+  }
+}
+
+async function printFindings(): Promise<void> {
+  const findings = await examine(readConfig());
+  for (const { section, ok, lines } of findings) {
+    process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${section}\n${lines.map((line) => `       ${line}\n`).join('')}`);
+  }
+  if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
+}
+
+/** The first signal asks for an orderly end; a second one, from someone who will not wait, is Node's default again. */
+async function onSignal(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    process.once('SIGTERM', () => resolve());
+    process.once('SIGINT', () => resolve());
+  });
+}

@@ -1,0 +1,111 @@
+import { CronExpressionParser } from 'cron-parser';
+import { z } from 'zod';
+
+/** One sort of value: what is allowed, in words that complete "must be …", and the schema that enforces it. */
+export interface Kind<Value> {
+  readonly allowed: string;
+  readonly schema: z.ZodType<Value>;
+  /** Turns the text of an environment variable into what the file would hold. Text that does not fit stays text. */
+  readonly fromEnvironment?: (text: string) => unknown;
+  /** The value may hold a password: no message may show it. */
+  readonly secret?: true;
+}
+
+export const wholeNumber = (minimum: number, maximum: number): Kind<number> => ({
+  allowed: `a whole number from ${minimum} to ${maximum}`,
+  schema: z.int().min(minimum).max(maximum),
+  fromEnvironment: numberFromText,
+});
+
+export const numberBetween = (minimum: number, maximum: number): Kind<number> => ({
+  allowed: `a number from ${minimum} to ${maximum}`,
+  schema: z.number().min(minimum).max(maximum),
+  fromEnvironment: numberFromText,
+});
+
+export const numberAbove = (exclusiveMinimum: number, maximum: number): Kind<number> => ({
+  allowed: `a number above ${exclusiveMinimum}, at most ${maximum}`,
+  schema: z.number().gt(exclusiveMinimum).max(maximum),
+  fromEnvironment: numberFromText,
+});
+
+export const flag: Kind<boolean> = { allowed: 'true or false', schema: z.boolean() };
+
+export const oneOf = <const Value extends string>(...values: readonly Value[]): Kind<Value> => ({
+  allowed: `one of ${values.map((value) => `"${value}"`).join(', ')}`,
+  schema: z.enum(values),
+});
+
+export const line = (maximumCharacters: number): Kind<string> =>
+  textWhere(
+    `one line of text, 1 to ${maximumCharacters} characters`,
+    (text) => text.trim() !== '' && text.length <= maximumCharacters,
+  );
+
+export const host: Kind<string> = textWhere('a host name or an IP address', (text) => /^[\w.:%-]{1,253}$/.test(text));
+
+/** Also a directory name, so nothing that could climb out of the parent. */
+export const databaseName: Kind<string> = textWhere(
+  'lower-case letters, digits and underscores, at most 63, not starting with a digit',
+  (text) => /^[a-z_][a-z0-9_]{0,62}$/.test(text),
+);
+
+/** `~someone` is refused: expanding it needs the user database, and not expanding it makes a directory named "~someone". */
+export const directory: Kind<string> = textWhere(
+  'the path of a directory, absolute, relative or starting with ~/',
+  (text) => text.trim() !== '' && text.length <= 4096 && !/^~[^/\\]/.test(text),
+);
+
+const hubModel = textWhere('a model of the hub, as owner/name or name', (text) =>
+  /^[A-Za-z0-9][\w.-]{0,95}(\/[A-Za-z0-9][\w.-]{0,95})?$/.test(text),
+);
+
+export const modelId: Kind<string> = {
+  ...hubModel,
+  schema: hubModel.schema.transform((name) => (name === 'all-MiniLM-L6-v2' ? `Xenova/${name}` : name)),
+};
+
+export const postgresUrl: Kind<string> = {
+  ...textWhere(
+    'a URL such as postgres://user:password@host:5432/database, special characters of the password percent-encoded',
+    isPostgresUrl,
+  ),
+  secret: true,
+};
+
+export const cron: Kind<string> = {
+  allowed: 'a cron expression of five fields (minute, hour, day of month, month, day of week)',
+  schema: z.string().superRefine((expression, context) => {
+    const reason = findCronFault(expression);
+    if (reason !== undefined) context.addIssue({ code: 'custom', params: { reason } });
+  }),
+};
+
+function textWhere(allowed: string, accepts: (text: string) => boolean): Kind<string> {
+  return { allowed, schema: z.string().refine((text) => !/\p{Cc}/u.test(text) && accepts(text)) };
+}
+
+function numberFromText(text: string): unknown {
+  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+/** A socket URL may have no host (postgres://user@/database?host=/run/postgresql), which URL alone refuses. */
+function isPostgresUrl(text: string): boolean {
+  return /^postgres(ql)?:\/\/\S{0,8192}$/.test(text) && URL.canParse(text.replace('@/', '@socket/'));
+}
+
+/**
+ * The scheduler reads expressions with the same parser and options. That parser takes more than a crontab does:
+ * missing fields, a sixth for seconds, and H for a random moment that differs at every start. Those are refused.
+ */
+function findCronFault(expression: string): string | undefined {
+  const fields = expression.trim().split(/\s+/);
+  if (fields.length !== 5) return `${expression.trim() === '' ? 0 : fields.length} fields`;
+  if (fields.some((field) => /(^|,)H/i.test(field))) return 'H is not supported';
+  try {
+    CronExpressionParser.parse(expression, { tz: 'UTC', strict: false, currentDate: new Date(0) }).next();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message.slice(0, 120) : 'not understood';
+  }
+}

@@ -1,0 +1,253 @@
+import type { z } from 'zod';
+import {
+  cron,
+  databaseName,
+  directory,
+  flag,
+  host,
+  line,
+  modelId,
+  numberAbove,
+  numberBetween,
+  oneOf,
+  postgresUrl,
+  wholeNumber,
+} from './kinds.ts';
+import { listSettings, setting, table } from './setting.ts';
+
+/*
+ * Every key of butler.toml, under the name it has there. Validation, defaults, types, environment variables and the
+ * table in docs/configuration.md all come from this file.
+ */
+
+const days = 36_500;
+const entries = wholeNumber(1, 1_000_000_000);
+const count = wholeNumber(1, 1_000_000);
+const share = numberBetween(0, 1);
+const timeoutMs = wholeNumber(100, 600_000);
+
+const job = (defaults: { cron: string; prompt: string }) =>
+  table({
+    cron: setting(cron, { default: defaults.cron, description: 'When the job starts, in UTC' }),
+    enabled: setting(flag, { default: true, description: 'Whether the schedule starts the job' }),
+    prompt: setting(line(500), { default: defaults.prompt, description: 'What the job says it does' }),
+  });
+
+const embedding = table({
+  provider: setting(oneOf('transformers', 'hashing'), {
+    default: 'transformers',
+    environment: 'BUTLER_MEMORY_EMBEDDING_PROVIDER',
+    description: 'Who turns text into vectors: the model, or a hash of the words that needs no model',
+  }),
+  dtype: setting(oneOf('fp32', 'fp16', 'q8', 'q4'), {
+    default: 'q8',
+    description: 'Precision of the weights of the model',
+  }),
+  threads: setting(wholeNumber(1, 64), { default: 1, description: 'Threads that one inference uses' }),
+  query_cache_entries: setting(wholeNumber(0, 1_000_000), {
+    default: 1000,
+    description: 'Query vectors kept in memory; 0 keeps none',
+  }),
+  max_texts_in_flight: setting(wholeNumber(1, 10_000), {
+    default: 2,
+    description: "Texts handed to the model's thread at one time; a query waits for at most so many",
+  }),
+  allow_download: setting(flag, {
+    default: false,
+    description: 'Whether a model that the package does not carry may be fetched from the hub',
+  }),
+});
+
+const facts = table(
+  {
+    retrieval_confidence_threshold: setting(share, {
+      default: 0.2,
+      description: 'Effective confidence below which a fact or rule is not retrieved',
+    }),
+    expiry_confidence_threshold: setting(share, {
+      default: 0.05,
+      description: 'Effective confidence below which it expires; below the retrieval threshold',
+    }),
+  },
+  ({ retrieval_confidence_threshold: retrieval, expiry_confidence_threshold: expiry }) =>
+    expiry < retrieval
+      ? undefined
+      : {
+          key: 'expiry_confidence_threshold',
+          allowed: `below retrieval_confidence_threshold, which is ${retrieval}`,
+          given: `${expiry}`,
+        },
+);
+
+const rules = table({
+  promote_to_established: table({
+    min_successes: setting(count, { default: 5, description: 'Successes a candidate rule needs' }),
+    min_effectiveness: setting(share, { default: 0.6, description: 'Effectiveness a candidate rule needs' }),
+  }),
+  promote_to_proven: table({
+    min_successes: setting(count, { default: 15, description: 'Successes an established rule needs' }),
+    min_effectiveness: setting(share, { default: 0.8, description: 'Effectiveness an established rule needs' }),
+    min_age_days: setting(numberBetween(0, days), { default: 30, description: 'Age an established rule needs' }),
+  }),
+  harmful_to_antipattern: table({
+    min_harmful: setting(count, { default: 3, description: 'Harmful uses that make a rule an anti-pattern' }),
+    max_effectiveness: setting(share, { default: 0.3, description: 'Effectiveness above which it stays a rule' }),
+  }),
+});
+
+const weight = (value: number, of: string) =>
+  setting(share, { default: value, description: `Weight of ${of} in the score; the four weights sum to 1` });
+
+const scoreWeights = table(
+  {
+    relevance: weight(0.4, 'relevance'),
+    importance: weight(0.3, 'importance'),
+    recency: weight(0.2, 'recency'),
+    confidence: weight(0.1, 'confidence'),
+  },
+  (weights) => {
+    const sum = Object.values(weights).reduce((total, value) => total + value, 0);
+    const terms = Object.entries(weights).map(([name, value]) => `${name} ${value}`);
+    return Math.abs(sum - 1) <= 1e-6
+      ? undefined
+      : { allowed: 'four weights that sum to 1', given: `${terms.join(' + ')} = ${Number(sum.toPrecision(9))}` };
+  },
+);
+
+const retrieval = table({
+  default_limit: setting(wholeNumber(1, 1000), { default: 20, description: 'Results when a search names no limit' }),
+  default_mode: setting(oneOf('hybrid', 'semantic', 'keyword'), {
+    default: 'hybrid',
+    description: 'Search mode when a search names none',
+  }),
+  context_token_budget: setting(wholeNumber(0, 1_000_000), {
+    default: 3000,
+    description: 'Tokens of an assembled context when the caller names no budget',
+  }),
+  score_weights: scoreWeights,
+});
+
+const memory = table({
+  embedding_model: setting(modelId, {
+    default: 'Xenova/all-MiniLM-L6-v2',
+    description: 'Model that makes the vectors; all-MiniLM-L6-v2 alone means the default',
+  }),
+  embedding_dimensions: setting(wholeNumber(1, 2000), { default: 384, description: 'Length of the vectors it makes' }),
+  embedding,
+  episodes: table({
+    default_ttl_days: setting(numberAbove(0, days), {
+      default: 7,
+      description: 'Days until an episode expires when its writer names no time',
+    }),
+    max_entries: setting(entries, { default: 10_000, description: 'Episodes kept per tenant' }),
+  }),
+  facts,
+  rules,
+  retrieval,
+  eden: table({
+    max_entries: setting(entries, { default: 1000, description: 'Memories of the eden generation kept per butler' }),
+    promote_after_refs: setting(count, { default: 3, description: 'References that promote from eden to mid' }),
+    promote_after_hours: setting(numberBetween(0, days * 24), {
+      default: 6,
+      description: 'Hours of age without which eden is not left',
+    }),
+  }),
+  mid: table({
+    max_entries: setting(entries, { default: 500, description: 'Memories of the mid generation kept per butler' }),
+    promote_after_refs: setting(count, { default: 10, description: 'References that promote from mid to long' }),
+    promote_after_days: setting(numberBetween(0, days), {
+      default: 7,
+      description: 'Days of age without which mid is not left',
+    }),
+  }),
+  long: table({
+    max_entries: setting(entries, { default: 200, description: 'Memories of the long generation kept per butler' }),
+  }),
+});
+
+const db = table({
+  name: setting(databaseName, {
+    default: 'butler_memory',
+    description: 'Directory of the embedded database below butler.home; database on a server whose URL names none',
+  }),
+  url: setting(postgresUrl, {
+    environment: 'DATABASE_URL',
+    description: 'PostgreSQL server to use instead of the embedded database',
+  }),
+  migration_url: setting(postgresUrl, {
+    environment: 'MIGRATION_DATABASE_URL',
+    description: 'Login that owns the tables, when the login of butler.db.url does not',
+  }),
+  pool_size: setting(wholeNumber(1, 200), { default: 10, description: 'Connections to the database at one time' }),
+  connect_timeout_ms: setting(timeoutMs, { default: 5000, description: 'Milliseconds to wait for a connection' }),
+  statement_timeout_ms: setting(timeoutMs, { default: 15_000, description: 'Milliseconds one statement may run' }),
+  transaction_timeout_ms: setting(timeoutMs, { default: 30_000, description: 'Milliseconds one transaction may run' }),
+});
+
+const butler = table({
+  name: setting(line(100), { default: 'memory', description: 'Name of this butler' }),
+  description: setting(line(1000), {
+    default: 'Shared institutional memory: stores, searches, consolidates and maintains knowledge across all butlers',
+    description: 'What this butler is for',
+  }),
+  host: setting(host, { default: '127.0.0.1', environment: 'HOST', description: 'Address to listen on' }),
+  port: setting(wholeNumber(0, 65_535), {
+    default: 8150,
+    environment: 'PORT',
+    description: 'Port to listen on; 0 takes any free one',
+  }),
+  home: setting(directory, {
+    default: '~/.butler-memory',
+    environment: 'BUTLER_MEMORY_HOME',
+    description: 'Data directory; a relative path starts at the working directory',
+  }),
+  environment: setting(oneOf('development', 'production'), {
+    default: 'development',
+    environment: 'NODE_ENV',
+    fromEnvironment: (text) => (text === 'production' ? text : 'development'),
+    description: 'Any NODE_ENV other than production means development',
+  }),
+  shutdown_grace_seconds: setting(wholeNumber(1, 600), {
+    default: 10,
+    description: 'Seconds that running requests get to finish at shutdown',
+  }),
+  db,
+  log: table({
+    level: setting(oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), {
+      default: 'info',
+      environment: 'LOG_LEVEL',
+      description: 'Least severe level that is logged',
+    }),
+  }),
+  schedule: table({
+    consolidate: job({ cron: '0 */6 * * *', prompt: 'Run memory consolidation' }),
+    decay_sweep: job({ cron: '0 3 * * *', prompt: 'Run confidence decay sweep and flag fading memories' }),
+    episode_cleanup: job({ cron: '0 4 * * *', prompt: 'Expire old episodes and enforce capacity limits' }),
+    maintain_storage: job({ cron: '30 4 * * *', prompt: 'Checkpoint, vacuum and analyze the embedded database' }),
+  }),
+  memory,
+});
+
+export const fileSchema = table({ butler });
+
+export const settings = listSettings(fileSchema);
+
+type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name;
+
+type Camel<Value> = Value extends object
+  ? { readonly [Name in keyof Value as CamelCase<Name>]: Camel<Value[Name]> }
+  : Value;
+
+type Butler = Camel<z.output<typeof butler>>;
+type Section = 'db' | 'log' | 'schedule' | 'memory';
+
+/** The settings of one process: [butler] itself, and each table directly below it. Deeply frozen. */
+export interface Config extends Pick<Butler, Section> {
+  readonly butler: Omit<Butler, Section>;
+}
+
+/** Where a key of the file is found in the object: butler.db.pool_size is config.db.poolSize. */
+export function configPath(key: string): string[] {
+  const names = key.split('.').map((name) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()));
+  return names.length === 2 ? names : names.slice(1);
+}

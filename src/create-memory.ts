@@ -1,0 +1,85 @@
+import type { Logger } from 'pino';
+import { join } from 'node:path';
+import type { Config } from './config/schema.ts';
+import { openDatabase, type Database } from './db/database.ts';
+import { migrate, type MigrationReport } from './db/migrate.ts';
+import { alignVectorDimensions } from './db/vector-dimensions.ts';
+import { createEmbedder } from './embedding/create-embedder.ts';
+import type { Embedder } from './embedding/embedder.ts';
+import { installQueue } from '../jobs/queue.ts';
+
+/** The core without any door: what `createApp` serves and what a host butler embeds. */
+export interface MemoryCore {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly db: Database;
+  readonly embedder: Embedder;
+  readonly now: () => Date;
+  close(): Promise<void>;
+}
+
+export interface MemoryCoreOptions {
+  config: Config;
+  logger: Logger;
+  now?: () => Date;
+}
+
+/** Opens and migrates the database. The model is not loaded yet: call `embedder.load()` once there is time for it. */
+export async function createMemory({ config, logger, now = () => new Date() }: MemoryCoreOptions): Promise<MemoryCore> {
+  const db = await openDatabase(databaseOptions(config));
+  try {
+    const report = await prepareDatabase(db, config);
+    if (report.applied.length > 0) logger.info({ applied: report.applied }, 'database migrated');
+    const embedder = await createEmbedder(embedderOptions(config, logger));
+    return {
+      config,
+      logger,
+      db,
+      embedder,
+      now,
+      close: async () => {
+        await embedder.close();
+        await db.close();
+      },
+    };
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+/** All that the tables need before the server may use them, as their owner. */
+export async function prepareDatabase(db: Database, config: Config): Promise<MigrationReport> {
+  const report = await migrate(db);
+  await alignVectorDimensions(db, config.memory.embeddingDimensions);
+  await installQueue(db);
+  return report;
+}
+
+export function databaseOptions({ butler, db }: Config): Parameters<typeof openDatabase>[0] {
+  return {
+    home: butler.home,
+    name: db.name,
+    url: db.url,
+    migrationUrl: db.migrationUrl,
+    poolSize: db.poolSize,
+    connectTimeoutMs: db.connectTimeoutMs,
+    statementTimeoutMs: db.statementTimeoutMs,
+    transactionTimeoutMs: db.transactionTimeoutMs,
+  };
+}
+
+export function embedderOptions({ butler, memory }: Config, logger: Logger): Parameters<typeof createEmbedder>[0] {
+  return {
+    provider: memory.embedding.provider,
+    model: memory.embeddingModel,
+    dtype: memory.embedding.dtype,
+    dimensions: memory.embeddingDimensions,
+    threads: memory.embedding.threads,
+    queryCacheEntries: memory.embedding.queryCacheEntries,
+    maxTextsInFlight: memory.embedding.maxTextsInFlight,
+    allowDownload: memory.embedding.allowDownload,
+    downloadDirectory: join(butler.home, 'models'),
+    logger,
+  };
+}

@@ -1,0 +1,156 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import type { PoolClient } from 'pg';
+import { Prisma, PrismaClient } from '../generated/prisma/client.ts';
+import type { Engine, EngineName } from './engine.ts';
+import { toMemoryError } from './database-errors.ts';
+import { openPglite } from './pglite-engine.ts';
+import { openPostgres } from './postgres-engine.ts';
+
+/** A Prisma client inside one transaction that is bound to one tenant. */
+export type Transaction = Prisma.TransactionClient;
+
+/** A Prisma client each of whose operations is a transaction of its own, bound to one tenant. */
+export type TenantClient = ReturnType<typeof bindToTenant>;
+
+export interface Database {
+  readonly engine: EngineName;
+  /** Where the data is, for people; no password in it. */
+  readonly location: string;
+  /** All that `work` does commits together or not at all. It sees and writes the rows of this tenant only. */
+  transaction<T>(tenantId: string, work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  /** For single reads that need no common snapshot, such as those of GraphQL resolvers. */
+  tenant(tenantId: string): TenantClient;
+  /** The tenants that have stored anything: for sweeps, which then visit each within its own boundary. */
+  listTenants(): Promise<string[]>;
+  /** The job queue's statements. Its role sees no tenant's rows. */
+  queueQuery(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
+  /** As the owner of the tables: migrations, storage maintenance, doctor. No statement timeout. */
+  asOwner<T>(work: (client: PoolClient) => Promise<T>): Promise<T>;
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  home: string;
+  name: string;
+  url: string | undefined;
+  migrationUrl: string | undefined;
+  poolSize: number;
+  connectTimeoutMs: number;
+  statementTimeoutMs: number;
+  transactionTimeoutMs: number;
+}
+
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const engine = await openEngine(options);
+  const prisma = new PrismaClient({
+    adapter: new PrismaPg(engine.pool),
+    transactionOptions: { maxWait: options.transactionTimeoutMs, timeout: options.transactionTimeoutMs },
+  });
+  return {
+    engine: engine.name,
+    location: engine.location,
+    transaction: async (tenantId, work) =>
+      prisma
+        .$transaction(async (transaction) => {
+          await transaction.$executeRaw(enterTenant(tenantId, options.statementTimeoutMs));
+          return work(transaction);
+        })
+        .catch(rethrow),
+    tenant: (tenantId) => bindToTenant(prisma, tenantId, options.statementTimeoutMs),
+    listTenants: async () => {
+      const { rows } = await asMaintenance(engine, options, (client) =>
+        client.query<{ tenant: string }>('SELECT memory_tenants() AS tenant'),
+      );
+      return rows.map(({ tenant }) => tenant);
+    },
+    queueQuery: (text, values) => asMaintenance(engine, options, (client) => client.query(text, values)),
+    asOwner: (work) =>
+      engine.withoutStatementTimeout(() => withClient(engine.ownerPool, work)).catch(rethrow),
+    ping: async () => {
+      await engine.pool.query('SELECT 1').catch(rethrow);
+    },
+    close: async () => {
+      await prisma.$disconnect();
+      await engine.close();
+    },
+  };
+}
+
+function openEngine(options: DatabaseOptions): Promise<Engine> {
+  return options.url === undefined ? openPglite(options) : openPostgres({ ...options, url: options.url });
+}
+
+/**
+ * The head of every transaction, in one round trip: role, tenant, time zone and time limit, all gone at its end.
+ * Prisma's adapter writes timestamps wrongly when the session is not in UTC. The role owns nothing, so row-level
+ * security binds it: a statement that forgets its tenant finds no rows.
+ */
+function enterTenant(tenantId: string, statementTimeoutMs: number): Prisma.Sql {
+  return Prisma.sql`
+    SELECT set_config('TimeZone', 'UTC', true), set_config('statement_timeout', ${String(statementTimeoutMs)}, true),
+      set_config('app.tenant', ${tenantId}, true), set_config('role', 'butler_memory_app', true)`;
+}
+
+// oxlint-disable-next-line typescript/explicit-function-return-type -- the type is what Prisma infers
+function bindToTenant(prisma: PrismaClient, tenantId: string, statementTimeoutMs: number) {
+  return prisma.$extends({
+    name: 'tenant',
+    query: {
+      $allOperations: async ({ args, query }) => {
+        const [, result] = await prisma
+          .$transaction([prisma.$executeRaw(enterTenant(tenantId, statementTimeoutMs)), query(args)])
+          .catch(rethrow);
+        return result as unknown;
+      },
+    },
+  });
+}
+
+async function asMaintenance<T>(
+  engine: Engine,
+  options: DatabaseOptions,
+  work: (client: PoolClient) => Promise<T>,
+): Promise<T> {
+  return withClient(engine.pool, async (client) => {
+    await client.query('BEGIN');
+    try {
+      await client.query(
+        `SELECT set_config('TimeZone', 'UTC', true), set_config('statement_timeout', $1, true),
+           set_config('role', 'butler_memory_maintenance', true)`,
+        [String(options.statementTimeoutMs)],
+      );
+      const result = await work(client);
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
+      await client.query('ROLLBACK');
+      throw error;
+    }
+  }).catch(rethrow);
+}
+
+/** A client that failed is not given back to the pool: its session may be in any state. */
+async function withClient<T>(pool: Engine['pool'], work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  // A connection that breaks also rejects the query under way; with no listener it would end the process as well.
+  client.on('error', ignore);
+  try {
+    const result = await work(client);
+    client.release();
+    return result;
+  } catch (error) {
+    client.release(true);
+    throw error;
+  } finally {
+    client.off('error', ignore);
+  }
+}
+
+function ignore(): void {
+  // See where it is attached.
+}
+
+function rethrow(error: unknown): never {
+  throw toMemoryError(error);
+}

@@ -1,0 +1,17 @@
+import type { Pool } from 'pg';
+
+export type EngineName = 'pglite' | 'postgres';
+
+/** Where the bytes go. Everything above speaks to both engines through `pg` pools and cannot tell them apart. */
+export interface Engine {
+  readonly name: EngineName;
+  /** For people: where the data is, with no password in it. */
+  readonly location: string;
+  /** The server's own connections. */
+  readonly pool: Pool;
+  /** Connections of the login that owns the tables: migrations and storage maintenance, nothing else. */
+  readonly ownerPool: Pool;
+  /** Runs storage work (VACUUM, migrations) that may rightly take longer than a statement is allowed to. */
+  withoutStatementTimeout<T>(work: () => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}

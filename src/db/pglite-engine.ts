@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
+import { join } from 'node:path';
+import pg from 'pg';
+import { MemoryError } from '../errors.ts';
+import { startWorkerThread } from '../worker-thread.ts';
+import { acquireDirectoryLock } from './directory-lock.ts';
+import type { Engine } from './engine.ts';
+import type { FromPgliteWorker, ToPgliteWorker } from './pglite-messages.ts';
+import { PgliteWire } from './pglite-wire.ts';
+
+export interface PgliteEngineOptions {
+  home: string;
+  name: string;
+  statementTimeoutMs: number;
+}
+
+/**
+ * The embedded default: PGlite on disk, in a thread of its own, behind one `pg` connection. One, because PGlite is one
+ * session, and several clients would share its settings and transactions.
+ */
+export async function openPglite(options: PgliteEngineOptions): Promise<Engine> {
+  const directory = join(options.home, options.name);
+  const lock = acquireDirectoryLock(`${directory}.lock`, directory);
+  const thread = new PgliteThread(directory);
+  let timeoutMs = options.statementTimeoutMs;
+  const wireOptions = {
+    open: () => thread.connect(),
+    statementTimeoutMs: () => timeoutMs,
+    onStatementTimeout: () => thread.kill(statementTimeout(timeoutMs)),
+  };
+  const pool = new pg.Pool({ max: 1, user: 'postgres', database: 'postgres', stream: () => new PgliteWire(wireOptions) as never });
+  // The query that was under way has the error already; a pool with no listener would end the process.
+  pool.on('error', () => undefined);
+  try {
+    await thread.start();
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+  return {
+    name: 'pglite',
+    location: directory,
+    pool,
+    ownerPool: pool,
+    withoutStatementTimeout: async (work) => {
+      timeoutMs = 0;
+      return work().finally(() => (timeoutMs = options.statementTimeoutMs));
+    },
+    close: async () => {
+      await pool.end();
+      await thread.close();
+      lock.release();
+    },
+  };
+}
+
+/** SQLSTATE query_canceled, as PostgreSQL itself reports its statement_timeout. */
+function statementTimeout(timeoutMs: number): Error {
+  return Object.assign(new Error(`statement exceeded ${timeoutMs} ms and was ended`), { code: '57014' });
+}
+
+class PgliteThread {
+  readonly #directory: string;
+  #worker: Promise<Worker> | undefined;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  async start(): Promise<Worker> {
+    this.#worker ??= this.#open();
+    return this.#worker.catch((error: unknown) => {
+      this.#worker = undefined;
+      throw error;
+    });
+  }
+
+  async #open(): Promise<Worker> {
+    const worker = startWorkerThread(import.meta.url, 'pglite-worker', { directory: this.#directory });
+    const [message] = (await Promise.race([
+      once(worker, 'message'),
+      once(worker, 'exit').then(([code]) => [{ kind: 'failed', reason: `its thread ended with code ${code}` }]),
+    ])) as [FromPgliteWorker];
+    if (message.kind === 'failed') {
+      await worker.terminate();
+      throw new MemoryError('STARTUP', `embedded database in ${this.#directory} cannot be opened: ${message.reason}`, {
+        hint: 'docs/operations.md says what the embedded database survives and how to restore it.',
+      });
+    }
+    return worker;
+  }
+
+  async connect(): Promise<MessagePort> {
+    const worker = await this.start();
+    const { port1, port2 } = new MessageChannel();
+    worker.postMessage({ kind: 'connect', port: port2 } satisfies ToPgliteWorker, [port2]);
+    return port1;
+  }
+
+  /**
+   * PGlite ignores statement_timeout and cannot be interrupted: the only way to end a statement is to end its thread.
+   * What was committed is in the write-ahead log, as after a kill of the process, and the next connection recovers it.
+   */
+  kill(reason: Error): Error {
+    const ending = this.#worker;
+    this.#worker = ending?.then(async (worker) => {
+      await worker.terminate();
+      return this.#open();
+    });
+    return reason;
+  }
+
+  async close(): Promise<void> {
+    const worker = await this.#worker;
+    if (worker === undefined) return;
+    worker.postMessage({ kind: 'close' } satisfies ToPgliteWorker);
+    await once(worker, 'exit');
+  }
+}

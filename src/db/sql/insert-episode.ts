@@ -1,0 +1,32 @@
+import pgvector from 'pgvector';
+import { Prisma } from '../../generated/prisma/client.ts';
+
+export interface NewEpisodeRow {
+  tenantId: string;
+  id: string;
+  butler: string;
+  sessionId: string | null;
+  content: string;
+  importance: number;
+  metadata: Prisma.InputJsonObject;
+  createdAt: Date;
+  expiresAt: Date;
+  requestId: string;
+  embedding: Float32Array;
+  version: { id: string; slot: 'primary' | 'alternate' };
+}
+
+/** By hand, because Prisma cannot write a vector column. */
+export function insertEpisode(row: NewEpisodeRow): Prisma.Sql {
+  const vectorColumns = Prisma.raw(
+    row.version.slot === 'primary'
+      ? 'embedding, embedding_version_id'
+      : 'alternate_embedding, alternate_embedding_version_id',
+  );
+  return Prisma.sql`
+    INSERT INTO episodes (tenant_id, id, butler, session_id, content, importance, metadata, created_at, expires_at,
+      request_id, ${vectorColumns})
+    VALUES (${row.tenantId}, ${row.id}::uuid, ${row.butler}, ${row.sessionId}::uuid, ${row.content}, ${row.importance},
+      ${JSON.stringify(row.metadata)}::jsonb, ${row.createdAt}, ${row.expiresAt}, ${row.requestId},
+      ${pgvector.toSql(Array.from(row.embedding))}::vector, ${row.version.id}::uuid)`;
+}

@@ -1,0 +1,68 @@
+import { LRUCache } from 'lru-cache';
+import { invalidInput, MemoryError } from '../errors.ts';
+import type { Embedder, EmbedderStatus, EmbeddingModel, EmbeddingProvider } from './embedder.ts';
+
+/** What all providers have in common: refusing blank texts, remembering queries, refusing work once closed. */
+export class CachedEmbedder implements Embedder {
+  readonly #provider: EmbeddingProvider;
+  readonly #queries: LRUCache<string, Promise<Float32Array>> | null;
+  #closing: Promise<void> | null = null;
+
+  constructor(provider: EmbeddingProvider, queryCacheEntries: number) {
+    this.#provider = provider;
+    this.#queries = queryCacheEntries === 0 ? null : new LRUCache({ max: queryCacheEntries });
+  }
+
+  get model(): EmbeddingModel {
+    return this.#provider.model;
+  }
+
+  async load(): Promise<void> {
+    this.#assertOpen();
+    await this.#provider.load();
+  }
+
+  status(): EmbedderStatus {
+    const status = this.#provider.status();
+    return this.#closing === null ? status : { ...status, state: 'idle', detail: 'closed' };
+  }
+
+  async embed(texts: readonly string[]): Promise<Float32Array[]> {
+    this.#assertOpen();
+    texts.forEach((text, index) => assertNotBlank(`texts[${index}]`, text));
+    return Promise.all(texts.map((text) => this.#provider.compute(text, 'document')));
+  }
+
+  async embedQuery(text: string): Promise<Float32Array> {
+    this.#assertOpen();
+    assertNotBlank('query', text);
+    const vector = await (this.#queries?.get(text) ?? this.#computeQuery(text));
+    // A copy, so that a caller who writes into its vector does not change the answer of the next one.
+    return vector.slice();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#provider.close();
+    return this.#closing;
+  }
+
+  /** The promise is cached, not its vector: identical queries that arrive meanwhile wait for the same computation. */
+  #computeQuery(text: string): Promise<Float32Array> {
+    const vector = this.#provider.compute(text, 'query');
+    this.#queries?.set(text, vector);
+    vector.catch(() => {
+      if (this.#queries?.peek(text) === vector) this.#queries.delete(text);
+    });
+    return vector;
+  }
+
+  #assertOpen(): void {
+    if (this.#closing !== null) {
+      throw new MemoryError('EMBEDDING_FAILED', 'The embedder is closed and takes no more texts');
+    }
+  }
+}
+
+function assertNotBlank(field: string, text: string): void {
+  if (text.trim() === '') throw invalidInput(field, 'must contain at least one character other than space', text);
+}

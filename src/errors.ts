@@ -1,0 +1,50 @@
+/**
+ * Every error the core throws on purpose. Each door maps the code to its own form (GraphQL error union, MCP tool
+ * error, HTTP status, exit line); anything that is not a MemoryError is unexpected, is logged with an id and masked.
+ */
+export const errorCodes = [
+  'INVALID_INPUT',
+  'NOT_FOUND',
+  'CONFLICT',
+  'FORBIDDEN',
+  'UNAUTHENTICATED',
+  'INVALID_TRANSITION',
+  'LIMIT_EXCEEDED',
+  'TIMEOUT',
+  'EMBEDDING_FAILED',
+  'DATABASE_UNAVAILABLE',
+  'CONFIGURATION',
+  'STARTUP',
+] as const;
+
+export type ErrorCode = (typeof errorCodes)[number];
+
+export class MemoryError extends Error {
+  readonly code: ErrorCode;
+  /** What the caller can do about it. A model reads this to recover. */
+  readonly hint: string | undefined;
+
+  constructor(code: ErrorCode, message: string, options: { hint?: string; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'MemoryError';
+    this.code = code;
+    this.hint = options.hint;
+  }
+}
+
+/** What was wrong, what is allowed, what was given: the three parts of every message about bad input. */
+export function invalidInput(field: string, allowed: string, given: unknown, hint?: string): MemoryError {
+  return new MemoryError(
+    'INVALID_INPUT',
+    `${field}: ${allowed}; given ${describeGiven(given)}`,
+    hint === undefined ? {} : { hint },
+  );
+}
+
+const givenLimit = 80;
+
+/** A short, printable form of a hostile value: never longer than a line, never a control character. */
+export function describeGiven(given: unknown): string {
+  const text = typeof given === 'string' ? JSON.stringify(given) : (JSON.stringify(given) ?? String(given));
+  return text.length > givenLimit ? `${text.slice(0, givenLimit)}… (${text.length} characters)` : text;
+}

@@ -1,0 +1,8 @@
+import type { MemoryContext } from '../memory/context.ts';
+import type { HealthProbe } from '../health.ts';
+
+/** What every resolver gets: the domain's context, and the server's view of its own health. */
+export interface GraphQLContext {
+  readonly memory: MemoryContext;
+  readonly health: HealthProbe;
+}

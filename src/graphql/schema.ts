@@ -1,0 +1,6 @@
+import type { GraphQLSchema } from 'graphql';
+import { builder } from './builder.ts';
+import './types/episode.ts';
+import './types/health.ts';
+
+export const schema: GraphQLSchema = builder.toSchema();

@@ -1,0 +1,66 @@
+import { getEpisode, storeEpisode } from '../../memory/episodes.ts';
+import { builder } from '../builder.ts';
+
+const ConsolidationStatus = builder.enumType('ConsolidationStatus', {
+  description: 'Where an episode stands on its way to facts and rules.',
+  values: {
+    pending: { description: 'Waits to be consolidated, or to be tried again.' },
+    consolidated: { description: 'Done: what was worth keeping is in facts and rules.' },
+    failed: { description: 'Cannot be consolidated, and will not be tried again.' },
+    dead_letter: { description: 'Failed too often; an operator may requeue it.' },
+  },
+});
+
+export const EpisodeRef = builder.prismaNode('Episode', {
+  description: 'What happened: an observation of one session. Append-only, short-lived, the source of facts and rules.',
+  id: { resolve: ({ id }) => id, description: 'Global id: "episode:" and the UUID.' },
+  findUnique: (id, { memory }) => ({ tenantId_id: { tenantId: memory.principal.tenantId, id } }),
+  fields: (t) => ({
+    uuid: t.expose('id', { type: 'UUID', description: 'The id as MCP tools give and take it.' }),
+    butler: t.exposeString('butler', { description: 'The butler that observed it.' }),
+    sessionId: t.expose('sessionId', { type: 'UUID', nullable: true, description: 'The session it was observed in.' }),
+    content: t.exposeString('content', { description: 'What happened.' }),
+    importance: t.exposeFloat('importance', { description: 'From 1 (trivial) to 10 (vital).' }),
+    consolidationStatus: t.field({
+      type: ConsolidationStatus,
+      description: 'Where it stands on its way to facts and rules.',
+      // A check constraint of the table holds the same values as the enum.
+      resolve: (episode) => episode.consolidationStatus as typeof ConsolidationStatus.$inferType,
+    }),
+    consolidated: t.exposeBoolean('consolidated', {
+      description: 'Whether its status is consolidated, for callers that know no other state.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it will be deleted.' }),
+    metadata: t.expose('metadata', { type: 'JSONObject', description: 'As given when it was stored.' }),
+  }),
+});
+
+const StoreEpisodeInput = builder.inputType('StoreEpisodeInput', {
+  description: 'An episode to store.',
+  fields: (t) => ({
+    content: t.string({ required: true, description: 'What happened. Blanks are collapsed; must not be blank.' }),
+    butler: t.string({ required: true, description: 'The butler that observed it.' }),
+    sessionId: t.string({ description: 'UUID of the session it was observed in. Blank counts as absent.' }),
+    importance: t.float({ description: 'From 1 (trivial) to 10 (vital). Default 5.' }),
+    metadata: t.field({ type: 'JSONObject', description: 'Anything structured that should come back with it.' }),
+  }),
+});
+
+builder.queryField('episode', (t) =>
+  t.field({
+    type: EpisodeRef,
+    description: 'One episode by its UUID. Expired and forgotten ones are not found.',
+    args: { id: t.arg.string({ required: true, description: 'UUID of the episode.' }) },
+    resolve: (_root, { id }, { memory }) => getEpisode(memory, id),
+  }),
+);
+
+builder.mutationField('storeEpisode', (t) =>
+  t.field({
+    type: EpisodeRef,
+    description: 'Stores a raw episode of a session. Append-only: the same text twice is two episodes.',
+    args: { input: t.arg({ type: StoreEpisodeInput, required: true, description: 'The episode.' }) },
+    resolve: (_root, { input }, { memory }) => storeEpisode(memory, input),
+  }),
+);

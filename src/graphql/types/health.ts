@@ -1,0 +1,67 @@
+import { setInterval as every } from 'node:timers/promises';
+import { checkNames, healthStatuses, type Health, type HealthCheck, type HealthProbe } from '../../health.ts';
+import { builder } from '../builder.ts';
+
+const HealthStatusEnum = builder.enumType('HealthStatus', {
+  description: 'How well a part of the server does.',
+  values: {
+    ok: { description: 'Works.' },
+    starting: { description: 'Not there yet, and on its way: the model may still be loading.' },
+    degraded: { description: 'Serves, with a limit that the detail names.' },
+    failed: { description: 'Does not work; the detail says why.' },
+  } satisfies Record<(typeof healthStatuses)[number], object>,
+});
+
+const HealthCheckRef = builder.objectRef<HealthCheck>('HealthCheck').implement({
+  description: 'One part of the server.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: `One of ${checkNames.join(', ')}.` }),
+    status: t.expose('status', { type: HealthStatusEnum, description: 'How well this part does.' }),
+    detail: t.exposeString('detail', {
+      nullable: true,
+      description: 'What is wrong or what is being waited for; null when all is well.',
+    }),
+  }),
+});
+
+const HealthRef = builder.objectRef<Health>('Health').implement({
+  description: 'The state of the server.',
+  fields: (t) => ({
+    status: t.expose('status', { type: HealthStatusEnum, description: 'The worst of the checks.' }),
+    version: t.exposeString('version', { description: 'Version of butler-memory.' }),
+    engine: t.exposeString('engine', { description: 'Database engine: pglite or postgres.' }),
+    checks: t.expose('checks', { type: [HealthCheckRef], description: 'One for each part of the server.' }),
+  }),
+});
+
+builder.queryField('health', (t) =>
+  t.field({
+    type: HealthRef,
+    description: 'The state of the server. Answers while the model still loads.',
+    resolve: (_root, _args, { health }) => health.read(),
+  }),
+);
+
+builder.subscriptionField('health', (t) =>
+  t.field({
+    type: HealthRef,
+    description: 'The state of the server at once, and again whenever it changes.',
+    subscribe: (_root, _args, { health }) => watchHealth(health),
+    resolve: (health) => health,
+  }),
+);
+
+const watchIntervalMs = 1000;
+
+async function* watchHealth(probe: HealthProbe): AsyncGenerator<Health> {
+  let last = '';
+  const look = async function* (): AsyncGenerator<Health> {
+    const health = await probe.read();
+    const digest = JSON.stringify(health);
+    if (digest === last) return;
+    last = digest;
+    yield health;
+  };
+  yield* look();
+  for await (const _tick of every(watchIntervalMs, undefined, { ref: false })) yield* look();
+}

@@ -1,0 +1,56 @@
+import { packageManifest } from './package-root.ts';
+
+export const checkNames = ['database', 'migrations', 'model', 'queue'] as const;
+export type CheckName = (typeof checkNames)[number];
+
+export const healthStatuses = ['ok', 'starting', 'degraded', 'failed'] as const;
+export type HealthStatus = (typeof healthStatuses)[number];
+
+export interface HealthCheck {
+  name: CheckName;
+  status: HealthStatus;
+  /** What is wrong, or what is being waited for; null when all is well. */
+  detail: string | null;
+}
+
+export interface Health {
+  /** The worst of the checks. */
+  status: HealthStatus;
+  version: string;
+  engine: string;
+  checks: HealthCheck[];
+}
+
+export interface HealthProbe {
+  read(): Promise<Health>;
+}
+
+export type CheckFunction = () => Promise<Omit<HealthCheck, 'name'>>;
+
+/** A check that throws has failed, and its message says why: one broken part never hides the state of the others. */
+export function createHealthProbe(engine: string, checks: Record<CheckName, CheckFunction>): HealthProbe {
+  return {
+    read: async () => {
+      const results = await Promise.all(checkNames.map((name) => runCheck(name, checks[name])));
+      return { status: worstOf(results), version: packageManifest.version, engine, checks: results };
+    },
+  };
+}
+
+async function runCheck(name: CheckName, check: CheckFunction): Promise<HealthCheck> {
+  try {
+    return { name, ...(await check()) };
+  } catch (error) {
+    return { name, status: 'failed', detail: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function worstOf(checks: HealthCheck[]): HealthStatus {
+  const ranks = checks.map(({ status }) => healthStatuses.indexOf(status));
+  return healthStatuses[Math.max(...ranks)] ?? 'failed';
+}
+
+/** Degraded still serves; starting and failed do not. */
+export function isReady(health: Health): boolean {
+  return health.status === 'ok' || health.status === 'degraded';
+}

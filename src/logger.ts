@@ -1,0 +1,23 @@
+import { pino, type Logger } from 'pino';
+import { currentRequestId } from './request-id.ts';
+
+const standardOutput = 1;
+const standardError = 2;
+
+/** One JSON object a line, with the id of the request that caused it. */
+export function createLogger(level: string, destination: 'stdout' | 'stderr' = 'stdout'): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      mixin: () => {
+        const requestId = currentRequestId();
+        return requestId === undefined ? {} : { requestId };
+      },
+      redact: { paths: ['req.headers.authorization', '*.password', '*.token'], censor: '[hidden]' },
+    },
+    pino.destination({ dest: destination === 'stdout' ? standardOutput : standardError, sync: true }),
+  );
+}

@@ -1,0 +1,77 @@
+import {
+  getNamedType,
+  Kind,
+  parse,
+  typeFromAST,
+  validate,
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from 'graphql';
+import type { Tool } from './tool.ts';
+
+export interface ToolArgument {
+  /** As GraphQL names it. */
+  name: string;
+  type: GraphQLInputType;
+  description: string;
+}
+
+/** A tool's operation, read once against the schema. */
+export interface Operation {
+  document: DocumentNode;
+  /** The top-level field that answers, under the name it has in the answer. */
+  resultName: string;
+  field: GraphQLField<unknown, unknown>;
+  fieldNode: FieldNode;
+  arguments: ToolArgument[];
+  /** Whether the arguments are the fields of one `$input`. */
+  hasInputObject: boolean;
+}
+
+export function readOperation(schema: GraphQLSchema, tool: Tool): Operation {
+  const document = parse(tool.operation);
+  const [problem] = validate(schema, document);
+  if (problem !== undefined) throw new Error(`operation of ${tool.name}: ${problem.message}`);
+  const definition = document.definitions[0] as OperationDefinitionNode;
+  const fieldNode = definition.selectionSet.selections[0];
+  const root = schema.getRootType(definition.operation) as GraphQLObjectType;
+  if (fieldNode?.kind !== Kind.FIELD) throw new Error(`operation of ${tool.name}: one top-level field is needed`);
+  const field = root.getFields()[fieldNode.name.value] as GraphQLField<unknown, unknown>;
+  const hasInputObject = definition.variableDefinitions?.[0]?.variable.name.value === 'input';
+  return {
+    document,
+    fieldNode,
+    field,
+    resultName: fieldNode.alias?.value ?? fieldNode.name.value,
+    hasInputObject,
+    arguments: hasInputObject ? inputFields(field) : variables(schema, definition, field),
+  };
+}
+
+function inputFields(field: GraphQLField<unknown, unknown>): ToolArgument[] {
+  const input = field.args.find(({ name }) => name === 'input');
+  const type = input && getNamedType(input.type);
+  if (type === undefined || !('getFields' in type)) return [];
+  return Object.values(type.getFields()).map(({ name, type: fieldType, description }) => ({
+    name,
+    type: fieldType as GraphQLInputType,
+    description: description ?? '',
+  }));
+}
+
+function variables(
+  schema: GraphQLSchema,
+  definition: OperationDefinitionNode,
+  field: GraphQLField<unknown, unknown>,
+): ToolArgument[] {
+  return (definition.variableDefinitions ?? []).map(({ variable, type }) => {
+    const name = variable.name.value;
+    const description = field.args.find((argument) => argument.name === name)?.description ?? '';
+    return { name, type: typeFromAST(schema, type as never) as GraphQLInputType, description };
+  });
+}

@@ -1,0 +1,43 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Transaction } from '../db/database.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import { actorOf, type MemoryContext } from './context.ts';
+
+export type EntityType =
+  | 'episode'
+  | 'fact'
+  | 'rule'
+  | 'link'
+  | 'embedding_version'
+  | 'consolidation_run'
+  | 'token'
+  | 'tenant';
+
+export interface EventInput {
+  eventType: `${string}.${string}`;
+  entityType: EntityType;
+  entityId: string;
+  before?: Prisma.InputJsonObject;
+  after?: Prisma.InputJsonObject;
+}
+
+/** One for each change, in the transaction of the change: a change that commits without its event cannot be. */
+export async function recordEvent(context: MemoryContext, transaction: Transaction, event: EventInput): Promise<void> {
+  const { principal, requestContext } = context;
+  await transaction.memoryEvent.create({
+    data: {
+      tenantId: principal.tenantId,
+      id: uuidv7(),
+      eventType: event.eventType,
+      entityType: event.entityType,
+      entityId: event.entityId,
+      occurredAt: context.now(),
+      actor: actorOf(principal),
+      requestId: requestContext.requestId,
+      subrequestId: requestContext.subrequestId,
+      segmentId: requestContext.segmentId,
+      payload: { before: event.before ?? null, after: event.after ?? null },
+    },
+    select: { id: true },
+  });
+}

@@ -1,0 +1,44 @@
+import type { Config } from '../config/schema.ts';
+import type { Permanence } from './confidence.ts';
+import type { Maturity } from './rule-maturity.ts';
+
+export const generations = ['eden', 'mid', 'long'] as const;
+export type Generation = (typeof generations)[number];
+
+export type Generational =
+  | { type: 'episode' }
+  | { type: 'fact'; permanence: Permanence }
+  | { type: 'rule'; maturity: Maturity };
+
+/** Derived, never stored: a second copy of what type, permanence and maturity say already would one day disagree. */
+export function generationOf(memory: Generational): Generation {
+  switch (memory.type) {
+    case 'episode':
+      return 'eden';
+    case 'fact':
+      return memory.permanence === 'permanent' || memory.permanence === 'stable' ? 'long' : 'mid';
+    case 'rule':
+      return memory.maturity === 'proven' ? 'long' : 'mid';
+  }
+}
+
+const millisecondsPerHour = 3_600_000;
+
+/** Whether references have earned a memory the next generation. Nothing lies beyond `long`. */
+export function isDueForPromotion(
+  generation: Generation,
+  memory: { referenceCount: number; createdAt: Date },
+  now: Date,
+  { eden, mid }: Pick<Config['memory'], 'eden' | 'mid'>,
+): boolean {
+  if (generation === 'long') return false;
+  const references = generation === 'eden' ? eden.promoteAfterRefs : mid.promoteAfterRefs;
+  const minimumAgeHours = generation === 'eden' ? eden.promoteAfterHours : mid.promoteAfterDays * 24;
+  const ageHours = (now.getTime() - memory.createdAt.getTime()) / millisecondsPerHour;
+  return memory.referenceCount >= references && ageHours >= minimumAgeHours;
+}
+
+/** How many memories of a generation one butler may have before the least recently referenced go. */
+export function capacityPerButler(generation: Generation, memory: Config['memory']): number {
+  return memory[generation].maxEntries;
+}

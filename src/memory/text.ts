@@ -1,0 +1,35 @@
+import { invalidInput } from '../errors.ts';
+
+export const contentLimit = 20_000;
+export const nameLimit = 200;
+
+/**
+ * The stored form of free text: no NUL (PostgreSQL refuses it), no half of a surrogate pair, runs of blanks collapsed,
+ * cut at the limit between code points. Blank text is refused: there is nothing to remember in it.
+ */
+export function normaliseContent(field: string, given: string): string {
+  const text = given
+    .replaceAll('\0', '')
+    .toWellFormed()
+    .replace(/[^\S\n]+/g, ' ')
+    .replace(/\s*\n\s*/g, '\n')
+    .trim();
+  if (text === '') throw invalidInput(field, 'text that is not blank', given);
+  return cutAtCodePoint(text, contentLimit);
+}
+
+/** A short label such as a butler's name or a scope: one line, as given but for blanks around it. */
+export function normaliseName(field: string, given: string): string {
+  const name = given.trim();
+  const isPrintable = name !== '' && name.isWellFormed() && !/\p{Cc}/u.test(name);
+  if (!isPrintable || name.length > nameLimit) {
+    throw invalidInput(field, `1 to ${nameLimit} printable characters`, given);
+  }
+  return name;
+}
+
+function cutAtCodePoint(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const cut = text.slice(0, limit);
+  return cut.isWellFormed() ? cut : cut.slice(0, -1);
+}

@@ -1,0 +1,95 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createServerAdapter } from '@whatwg-node/server';
+import { useServer } from 'graphql-ws/use/ws';
+import type { Logger } from 'pino';
+import { WebSocketServer } from 'ws';
+import { createApp, type App } from './app.ts';
+import type { Config } from './config/schema.ts';
+import { createMemory } from './create-memory.ts';
+import { MemoryError } from './errors.ts';
+import { schema } from './graphql/schema.ts';
+
+export interface RunningServer {
+  readonly url: string;
+  /** Rejects when a part that starts after the server answers cannot start. */
+  readonly started: Promise<void>;
+  /** Takes no new request, lets those under way finish, then closes everything. Idempotent. */
+  stop(): Promise<void>;
+}
+
+export async function startServer(config: Config, logger: Logger): Promise<RunningServer> {
+  requireLoopback(config.butler.host);
+  const core = await createMemory({ config, logger });
+  const app = createApp(core);
+  const http = createServer(createServerAdapter((request: Request) => app.fetch(request)));
+  const sockets = serveSubscriptions(http, app);
+  try {
+    await listen(http, config);
+  } catch (error) {
+    await core.close();
+    throw error;
+  }
+  const url = urlOf(http);
+  logger.info({ url, engine: core.db.engine, location: core.db.location }, `listening on ${url}`);
+  let stopping: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    await drain(http, sockets, config.butler.shutdownGraceSeconds);
+    await app.stop();
+    await core.close();
+    logger.info('stopped');
+  };
+  const started = app.start().then(() => logger.info('ready: database, queue and model'));
+  return { url, started, stop: () => (stopping ??= stop()) };
+}
+
+const loopback = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
+
+/** There is no authentication yet, so nobody outside this machine may reach the port. */
+function requireLoopback(host: string): void {
+  if (loopback.test(host)) return;
+  throw new MemoryError(
+    'CONFIGURATION',
+    `butler.host: a loopback address (127.0.0.1, ::1, localhost) allowed while no authentication is configured; given ${JSON.stringify(host)}`,
+  );
+}
+
+function serveSubscriptions(http: Server, app: App): WebSocketServer {
+  const sockets = new WebSocketServer({ noServer: true });
+  useServer({ schema, context: () => app.createContext() }, sockets);
+  http.on('upgrade', (request, socket, head) => {
+    if (new URL(request.url ?? '/', 'http://localhost').pathname !== '/graphql') return socket.destroy();
+    sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request));
+  });
+  return sockets;
+}
+
+async function listen(http: Server, { butler }: Config): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    http.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error, butler)));
+    http.listen(butler.port, butler.host, resolve);
+  });
+}
+
+function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config['butler']): MemoryError {
+  const reason = error.code === 'EADDRINUSE' ? 'another process has it' : error.message;
+  return new MemoryError('STARTUP', `port ${port} on ${host} cannot be used: ${reason}`, {
+    cause: error,
+    hint: 'Set PORT to a free port, or stop the other process.',
+  });
+}
+
+function urlOf(http: Server): string {
+  const { address, port, family } = http.address() as AddressInfo;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+/** Feeds have no end of their own, so their connections are closed; requests get the grace that was configured. */
+async function drain(http: Server, sockets: WebSocketServer, graceSeconds: number): Promise<void> {
+  const closed = new Promise((resolve) => http.close(resolve));
+  http.closeIdleConnections();
+  for (const client of sockets.clients) client.close(1001, 'server stops');
+  const deadline = setTimeout(() => http.closeAllConnections(), graceSeconds * 1000);
+  await closed;
+  clearTimeout(deadline);
+}
