@@ -5,17 +5,9 @@ import type { JobContext } from './job.ts';
 
 const schema = 'pgboss';
 
-export interface ScheduledJob {
-  name: string;
-  cron: string;
-  enabled: boolean;
-  description: string;
-}
-
 export interface Queue {
   /** Rejects when the queue cannot take or give work. */
   check(): Promise<void>;
-  schedules(): ScheduledJob[];
   stop(): Promise<void>;
 }
 
@@ -60,7 +52,6 @@ export async function startQueue(context: JobContext): Promise<Queue> {
     check: async () => {
       await boss.getQueues(jobs.map(({ name }) => name));
     },
-    schedules: () => describeSchedules(config),
     stop: () => boss.stop({ graceful: true, timeout: config.butler.shutdownGraceSeconds * 1000 }),
   };
 }
@@ -69,13 +60,6 @@ export async function startQueue(context: JobContext): Promise<Queue> {
 async function applySchedule(boss: PgBoss, name: string, entry: { cron: string; enabled: boolean }): Promise<void> {
   if (entry.enabled) await boss.schedule(name, entry.cron, null, { tz: 'UTC', missed: 'once' });
   else await boss.unschedule(name);
-}
-
-function describeSchedules(config: JobContext['config']): ScheduledJob[] {
-  return jobs.map((job) => {
-    const { cron, enabled, prompt } = config.schedule[job.schedule];
-    return { name: job.name, cron, enabled, description: prompt };
-  });
 }
 
 function optionsFor(database: Database): Pick<ConstructorOptions, 'schema' | 'backend'> {

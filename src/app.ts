@@ -1,7 +1,9 @@
 import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import { GraphQLError } from 'graphql';
+import { execute, GraphQLError } from 'graphql';
+import type { Server as McpServer } from '@modelcontextprotocol/sdk/server/index.js';
 import { v7 as uuidv7 } from 'uuid';
+import { jobs } from '../jobs/jobs.ts';
 import { startQueue, type Queue } from '../jobs/queue.ts';
 import type { MemoryCore } from './create-memory.ts';
 import { pendingMigrations } from './db/migrate.ts';
@@ -21,7 +23,7 @@ export interface App {
   fetch(request: Request): Promise<Response>;
   /** For doors that are not HTTP: graphql-ws and MCP over stdio. */
   createContext(requestId?: string): GraphQLContext;
-  createMcpServer(): ReturnType<typeof createMcpServer>;
+  createMcpServer(): McpServer;
   health: HealthProbe;
   /** The slow parts, after the server answers: the job queue and the embedding model. Rejects if one cannot start. */
   start(): Promise<void>;
@@ -41,8 +43,10 @@ export function createApp(core: MemoryCore): App {
     model: async () => checkModel(core, modelChanges),
     queue: async () => (queue === undefined ? starting : queue.check().then(() => ok)),
   });
+  const scheduledJobs = new Set<string>(jobs.map(({ schedule }) => schedule));
   const createContext = (requestId = uuidv7()): GraphQLContext => ({
     health,
+    scheduledJobs,
     memory: {
       db: core.db,
       principal: localOperator,
@@ -53,8 +57,14 @@ export function createApp(core: MemoryCore): App {
       requestContext: { requestId, subrequestId: null, segmentId: null },
     },
   });
-  const newMcpServer = (requestId?: string): ReturnType<typeof createMcpServer> =>
-    createMcpServer(schema, boundTools, () => createContext(requestId));
+  const newMcpServer = (requestId?: string): McpServer =>
+    createMcpServer({
+      butler: core.config.butler,
+      tools: boundTools,
+      logger: core.logger,
+      execute: async (document, variableValues) =>
+        execute({ schema, document, variableValues, contextValue: createContext(requestId) }),
+    });
   const yoga = createGraphQL(core, createContext);
   return {
     fetch: (request) => answer(request, { core, yoga, health, newMcpServer }),
@@ -100,7 +110,7 @@ interface Doors {
   core: MemoryCore;
   yoga: YogaServerInstance<{ requestId: string }, GraphQLContext>;
   health: HealthProbe;
-  newMcpServer: (requestId: string) => ReturnType<typeof createMcpServer>;
+  newMcpServer: (requestId: string) => McpServer;
 }
 
 async function answer(request: Request, doors: Doors): Promise<Response> {
@@ -124,7 +134,9 @@ async function answer(request: Request, doors: Doors): Promise<Response> {
 async function route(path: string, request: Request, doors: Doors, requestId: string): Promise<Response> {
   switch (path) {
     case '/':
-      return new Response(renderLandingPage(doors.core.config), { headers: { 'content-type': 'text/html; charset=utf-8' } });
+      return new Response(renderLandingPage(doors.core.config), {
+        headers: { 'content-type': 'text/html; charset=utf-8' },
+      });
     case '/graphql':
       return doors.yoga.fetch(request, { requestId });
     case '/mcp':

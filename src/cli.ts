@@ -16,10 +16,22 @@ const program = new Command('butler-memory')
   .description('Long-term memory server for fleets of AI agents')
   .version(packageManifest.version);
 
-program.command('serve').description('serve GraphQL and MCP over HTTP').action(() => run(serve));
-program.command('mcp').description('serve MCP over standard input and output').action(() => run(serveStdio));
-program.command('migrate').description('bring the database to this version').action(() => run(migrateOnly));
-program.command('doctor').description('check everything and print it for a bug report').action(() => run(printFindings));
+program
+  .command('serve')
+  .description('serve GraphQL and MCP over HTTP')
+  .action(() => run(serve));
+program
+  .command('mcp')
+  .description('serve MCP over standard input and output')
+  .action(() => run(serveStdio));
+program
+  .command('migrate')
+  .description('bring the database to this version')
+  .action(() => run(migrateOnly));
+program
+  .command('doctor')
+  .description('check everything and print it for a bug report')
+  .action(() => run(printFindings));
 
 await program.parseAsync();
 
@@ -38,7 +50,8 @@ async function run(command: () => Promise<void>): Promise<void> {
 
 function fail(error: unknown): void {
   process.exitCode = 1;
-  if (!(error instanceof MemoryError)) return void process.stderr.write(`butler-memory: ${describeUnexpected(error)}\n`);
+  if (!(error instanceof MemoryError))
+    return void process.stderr.write(`butler-memory: ${describeUnexpected(error)}\n`);
   const hint = error.hint === undefined ? '' : ` (${error.hint})`;
   process.stderr.write(`butler-memory: ${error.message}${hint}\n`);
 }
@@ -49,18 +62,25 @@ function describeUnexpected(error: unknown): string {
 
 async function serve(): Promise<void> {
   const { config } = readConfig();
-  const server = await startServer(config, createLogger(config.log.level));
+  const server = await startServer(config, createLogger(config));
   const signal = onSignal();
-  await Promise.race([signal, server.started.then(() => signal)]).finally(() => server.stop());
+  try {
+    await Promise.race([signal, server.started.then(() => signal)]);
+  } finally {
+    await server.stop();
+  }
 }
 
 async function serveStdio(): Promise<void> {
   const { config } = readConfig();
   // Standard output belongs to the protocol.
-  const core = await createMemory({ config, logger: createLogger(config.log.level, 'stderr') });
+  const core = await createMemory({ config, logger: createLogger(config, 'stderr') });
   const app = createApp(core);
   const mcp = app.createMcpServer();
-  const closed = new Promise<void>((resolve) => (mcp.onclose = resolve));
+  const closed = new Promise<void>((resolve) => {
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- not an event target; this is how the SDK tells
+    mcp.onclose = resolve;
+  });
   process.stdin.once('end', () => void mcp.close());
   await mcp.connect(new StdioServerTransport());
   try {

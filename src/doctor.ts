@@ -60,9 +60,11 @@ async function describeDisk({ butler }: Config): Promise<string[]> {
   return [`data directory ${butler.home}: ${((bavail * bsize) / 2 ** 30).toFixed(1)} GiB free`];
 }
 
+const silent = createLogger({ log: { level: 'silent' } }, 'stderr');
+
 /** Loading checks the digest of the weights and makes a first vector. */
 async function describeEmbedder(config: Config): Promise<string[]> {
-  const embedder = await createEmbedder(embedderOptions(config, createLogger('silent', 'stderr')));
+  const embedder = await createEmbedder(embedderOptions(config, silent));
   try {
     await embedder.load();
     return [describeModel(embedder.model), `digest ${embedder.model.digest}`, 'loads and embeds'];
@@ -97,7 +99,12 @@ async function describeServer(db: Database): Promise<string[]> {
     `SELECT version(), current_setting('TimeZone') AS zone, pg_size_pretty(pg_database_size(current_database())) AS size,
        (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS vector`,
   );
-  return [`${db.engine} at ${db.location}`, row.version, `pgvector ${row.vector ?? 'not installed'}`, `size ${row.size}`];
+  return [
+    `${db.engine} at ${db.location}`,
+    row.version,
+    `pgvector ${row.vector ?? 'not installed'}`,
+    `size ${row.size}`,
+  ];
 }
 
 async function describeMigrations(db: Database): Promise<string[]> {
@@ -120,7 +127,7 @@ async function describeIndexes(db: Database): Promise<string[]> {
 }
 
 async function describeVersions(db: Database, config: Config): Promise<string[]> {
-  const embedder = await createEmbedder(embedderOptions(config, createLogger('silent', 'stderr')));
+  const embedder = await createEmbedder(embedderOptions(config, silent));
   try {
     const changes = await findModelChanges(db, embedder.model);
     if (changes.length === 0) return ['every tenant has vectors of the configured model, or none'];

@@ -14,7 +14,9 @@ const places: Place[] = [
 ];
 
 export function renderLandingPage({ butler }: Config): string {
-  const rows = places.map(({ path, what }) => `<tr><td><a href="${path}">${path}</a></td><td>${escapeHtml(what)}</td></tr>`);
+  const rows = places.map(
+    ({ path, what }) => `<tr><td><a href="${path}">${path}</a></td><td>${escapeHtml(what)}</td></tr>`,
+  );
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

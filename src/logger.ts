@@ -1,14 +1,15 @@
 import { pino, type Logger } from 'pino';
+import type { Config } from './config/schema.ts';
 import { currentRequestId } from './request-id.ts';
 
 const standardOutput = 1;
 const standardError = 2;
 
 /** One JSON object a line, with the id of the request that caused it. */
-export function createLogger(level: string, destination: 'stdout' | 'stderr' = 'stdout'): Logger {
+export function createLogger({ log }: Pick<Config, 'log'>, destination: 'stdout' | 'stderr' = 'stdout'): Logger {
   return pino(
     {
-      level,
+      level: log.level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },

@@ -22,7 +22,8 @@ export async function startServer(config: Config, logger: Logger): Promise<Runni
   requireLoopback(config.butler.host);
   const core = await createMemory({ config, logger });
   const app = createApp(core);
-  const http = createServer(createServerAdapter((request: Request) => app.fetch(request)));
+  const adapter = createServerAdapter((request: Request) => app.fetch(request));
+  const http = createServer((request, response) => void adapter(request, response));
   const sockets = serveSubscriptions(http, app);
   try {
     await listen(http, config);
@@ -58,8 +59,9 @@ function serveSubscriptions(http: Server, app: App): WebSocketServer {
   const sockets = new WebSocketServer({ noServer: true });
   useServer({ schema, context: () => app.createContext() }, sockets);
   http.on('upgrade', (request, socket, head) => {
-    if (new URL(request.url ?? '/', 'http://localhost').pathname !== '/graphql') return socket.destroy();
-    sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request));
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    if (pathname !== '/graphql') socket.destroy();
+    else sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request));
   });
   return sockets;
 }

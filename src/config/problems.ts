@@ -86,7 +86,7 @@ function nearest(name: string, candidates: readonly string[]): string | undefine
     .filter((candidate) => Math.abs(candidate.length - name.length) <= limit)
     .map((candidate) => ({ candidate, edits: countEdits(name, candidate) }))
     .filter(({ edits }) => edits <= limit);
-  return ranked.sort((left, right) => left.edits - right.edits)[0]?.candidate;
+  return ranked.toSorted((left, right) => left.edits - right.edits)[0]?.candidate;
 }
 
 /** Levenshtein distance, one row at a time. */

@@ -64,8 +64,8 @@ export function listSettings(schema: z.ZodType, path: readonly string[] = []): S
 
 /** The names allowed in the table at a path of the schema. */
 export function listNames(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
-  const table = path.reduce<z.ZodType>((outer, name) => shapeOf(outer)[String(name)] as z.ZodType, schema);
-  return Object.keys(shapeOf(table));
+  const inner = path.reduce<z.ZodType>((outer, name) => shapeOf(outer)[String(name)] as z.ZodType, schema);
+  return Object.keys(shapeOf(inner));
 }
 
 function shapeOf(schema: z.ZodType): z.ZodRawShape {

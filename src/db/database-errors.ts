@@ -22,7 +22,16 @@ export function toMemoryError(error: unknown): unknown {
   return error;
 }
 
-const connectionCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'P1001', 'P1002', 'P1017']);
+const connectionCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'P1001',
+  'P1002',
+  'P1017',
+]);
 
 /** SQLSTATE classes 08 (connection) and 57P0x (server shutting down). */
 function isConnectionCode(code: string): boolean {

@@ -42,7 +42,10 @@ export function acquireDirectoryLock(lockFile: string, directory: string, now = 
     if (other !== null && isAlive(other, lockFile)) throw inUse(directory, lockFile, other);
     removeStale(lockFile, other);
   }
-  throw new MemoryError('STARTUP', `${directory} could not be locked: ${lockFile} changed hands ${takeoverAttempts} times`);
+  throw new MemoryError(
+    'STARTUP',
+    `${directory} could not be locked: ${lockFile} changed hands ${takeoverAttempts} times`,
+  );
 }
 
 function makeDirectory(directory: string): void {

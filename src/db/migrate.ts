@@ -32,7 +32,7 @@ const prismaAdvisoryLock = 72_707_369;
 export async function readMigrations(directory = join(packageRoot, 'prisma', 'migrations')): Promise<Migration[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  return Promise.all(names.sort().map((name) => readMigration(directory, name)));
+  return Promise.all(names.toSorted().map((name) => readMigration(directory, name)));
 }
 
 async function readMigration(directory: string, name: string): Promise<Migration> {
@@ -57,7 +57,9 @@ export async function migrate(database: Database, migrations?: Migration[]): Pro
 export async function pendingMigrations(database: Database): Promise<string[]> {
   const wanted = await readMigrations();
   return database.asOwner(async (client) => {
-    const { rows } = await client.query<{ there: boolean }>("SELECT to_regclass('_prisma_migrations') IS NOT NULL AS there");
+    const { rows } = await client.query<{ there: boolean }>(
+      "SELECT to_regclass('_prisma_migrations') IS NOT NULL AS there",
+    );
     const applied = rows[0]?.there === true ? await listApplied(client) : [];
     return wanted.filter(({ name }) => !applied.some((done) => done.name === name)).map(({ name }) => name);
   });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
 import { join } from 'node:path';
-import pg from 'pg';
+import { Pool } from 'pg';
 import { MemoryError } from '../errors.ts';
 import { startWorkerThread } from '../worker-thread.ts';
 import { acquireDirectoryLock } from './directory-lock.ts';
@@ -29,7 +29,12 @@ export async function openPglite(options: PgliteEngineOptions): Promise<Engine> 
     statementTimeoutMs: () => timeoutMs,
     onStatementTimeout: () => thread.kill(statementTimeout(timeoutMs)),
   };
-  const pool = new pg.Pool({ max: 1, user: 'postgres', database: 'postgres', stream: () => new PgliteWire(wireOptions) as never });
+  const pool = new Pool({
+    max: 1,
+    user: 'postgres',
+    database: 'postgres',
+    stream: () => new PgliteWire(wireOptions),
+  });
   // The query that was under way has the error already; a pool with no listener would end the process.
   pool.on('error', () => undefined);
   try {

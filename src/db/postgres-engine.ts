@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { Pool } from 'pg';
 import { MemoryError } from '../errors.ts';
 import type { Engine } from './engine.ts';
 
@@ -43,8 +43,8 @@ export async function openPostgres(options: PostgresEngineOptions): Promise<Engi
  * Nothing is set on the connection: behind a pooler in transaction mode the next statement may run on another one.
  * Each transaction sets time zone, limits, tenant and role for itself, and no prepared statement has a name.
  */
-function createPool(options: PostgresEngineOptions, url: string, size: number): pg.Pool {
-  const pool = new pg.Pool({
+function createPool(options: PostgresEngineOptions, url: string, size: number): Pool {
+  const pool = new Pool({
     connectionString: withDatabase(url, options.name),
     max: size,
     connectionTimeoutMillis: options.connectTimeoutMs,
@@ -67,7 +67,7 @@ export function describeUrl(url: string): string {
   return `${parsed.protocol}//${parsed.username}${parsed.username ? '@' : ''}${parsed.host}${parsed.pathname}`;
 }
 
-async function checkServer(pool: pg.Pool): Promise<void> {
+async function checkServer(pool: Pool): Promise<void> {
   const location = describeUrl(pool.options.connectionString ?? '');
   const { rows } = await pool
     .query<{ version: string }>("SELECT current_setting('server_version_num') AS version")
@@ -79,7 +79,10 @@ async function checkServer(pool: pg.Pool): Promise<void> {
     });
   const major = Math.floor(Number(rows[0]?.version) / 10_000);
   if (major < minimumVersion) {
-    throw new MemoryError('STARTUP', `database ${location} is PostgreSQL ${major}: ${minimumVersion} or newer is needed`);
+    throw new MemoryError(
+      'STARTUP',
+      `database ${location} is PostgreSQL ${major}: ${minimumVersion} or newer is needed`,
+    );
   }
 }
 

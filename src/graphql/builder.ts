@@ -7,7 +7,7 @@ import { DateTimeResolver, JSONObjectResolver, UUIDResolver } from 'graphql-scal
 import { MemoryError } from '../errors.ts';
 import type PrismaTypes from '../generated/pothos-types.ts';
 import { getDatamodel } from '../generated/pothos-types.ts';
-import { Prisma } from '../generated/prisma/client.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
 import type { Role } from '../memory/context.ts';
 import type { GraphQLContext } from './context.ts';
 
@@ -36,7 +36,7 @@ export const builder = new SchemaBuilder<{
     decodeGlobalID: (globalId) => decodeGlobalId(globalId),
   },
   prisma: {
-    client: ({ memory }) => memory.db.tenant(memory.principal.tenantId) as never,
+    client: ({ memory }) => memory.db.tenant(memory.principal.tenantId),
     dmmf: getDatamodel(),
     onUnusedQuery: 'error',
   },

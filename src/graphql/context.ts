@@ -5,4 +5,6 @@ import type { HealthProbe } from '../health.ts';
 export interface GraphQLContext {
   readonly memory: MemoryContext;
   readonly health: HealthProbe;
+  /** Entries of [butler.schedule] that this version has a job for. */
+  readonly scheduledJobs: ReadonlySet<string>;
 }

@@ -2,5 +2,6 @@ import type { GraphQLSchema } from 'graphql';
 import { builder } from './builder.ts';
 import './types/episode.ts';
 import './types/health.ts';
+import './types/schedule.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();

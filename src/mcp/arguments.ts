@@ -25,7 +25,7 @@ function renameFields(fields: readonly { name: string; type: GraphQLInputType }[
 function renameValue(given: GraphQLInputType, value: unknown): unknown {
   const type = getNullableType(given);
   if (isListType(type) && Array.isArray(value)) {
-    return value.map((item) => renameValue(type.ofType as GraphQLInputType, item));
+    return value.map((item) => renameValue(type.ofType, item));
   }
   if (isInputObjectType(type) && typeof value === 'object' && value !== null) {
     return renameFields(Object.values(type.getFields()), value as Values);

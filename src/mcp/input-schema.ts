@@ -35,13 +35,17 @@ function objectSchema(fields: readonly ToolArgument[]): ObjectSchema {
 
 function schemaOf(given: GraphQLInputType): JsonSchema {
   const type = getNullableType(given);
-  if (isListType(type)) return { type: 'array', items: schemaOf(type.ofType as GraphQLInputType) };
+  if (isListType(type)) return { type: 'array', items: schemaOf(type.ofType) };
   if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name) };
   if (isInputObjectType(type)) return objectSchema(Object.values(type.getFields()).map(toArgument));
   return scalarSchemas[type.name] ?? { type: 'string' };
 }
 
-function toArgument(field: { name: string; type: GraphQLInputType; description?: string | null | undefined }): ToolArgument {
+function toArgument(field: {
+  name: string;
+  type: GraphQLInputType;
+  description?: string | null | undefined;
+}): ToolArgument {
   return { name: field.name, type: field.type, description: field.description ?? '' };
 }
 

@@ -59,7 +59,7 @@ function inputFields(field: GraphQLField<unknown, unknown>): ToolArgument[] {
   if (type === undefined || !('getFields' in type)) return [];
   return Object.values(type.getFields()).map(({ name, type: fieldType, description }) => ({
     name,
-    type: fieldType as GraphQLInputType,
+    type: fieldType,
     description: description ?? '',
   }));
 }

@@ -6,8 +6,8 @@ import {
   McpError,
   type CallToolResult,
 } from '@modelcontextprotocol/sdk/types.js';
-import { execute, type ExecutionResult, type GraphQLSchema } from 'graphql';
-import type { GraphQLContext } from '../graphql/context.ts';
+import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
+import type { Logger } from 'pino';
 import { packageManifest } from '../package-root.ts';
 import { toVariables } from './arguments.ts';
 import { toToolError } from './errors.ts';
@@ -27,16 +27,20 @@ export function bindTools(schema: GraphQLSchema): Map<string, BoundTool> {
   return new Map(tools.map((tool) => [tool.name, { tool, operation: readOperation(schema, tool) }]));
 }
 
-/** One for each connection. `context` is made anew for each call, so that each has a request id of its own. */
-export function createMcpServer(
-  schema: GraphQLSchema,
-  boundTools: Map<string, BoundTool>,
-  createContext: () => GraphQLContext,
-): Server {
-  const { description, name } = createContext().memory.config.butler;
+export interface McpServerOptions {
+  butler: { name: string; description: string };
+  tools: Map<string, BoundTool>;
+  logger: Logger;
+  /** Runs an operation on the schema as the caller of this connection. */
+  execute: (document: DocumentNode, variables: Record<string, unknown>) => Promise<ExecutionResult>;
+}
+
+/** One for each connection. */
+export function createMcpServer(options: McpServerOptions): Server {
+  const { butler, tools: boundTools } = options;
   const server = new Server(
-    { name: `butler-memory (${name})`, version: packageManifest.version },
-    { capabilities: { tools: {} }, instructions: description },
+    { name: `butler-memory (${butler.name})`, version: packageManifest.version },
+    { capabilities: { tools: {} }, instructions: butler.description },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: [...boundTools.values()].map(({ tool, operation }) => ({
@@ -53,26 +57,24 @@ export function createMcpServer(
       const allowed = [...boundTools.keys()].join(', ');
       throw new McpError(ErrorCode.InvalidParams, `tool: one of ${allowed}; given ${JSON.stringify(params.name)}`);
     }
-    return callTool(schema, bound, params.arguments ?? {}, createContext());
+    return callTool(bound, params.arguments ?? {}, options);
   });
   return server;
 }
 
 async function callTool(
-  schema: GraphQLSchema,
   { tool, operation }: BoundTool,
   given: Record<string, unknown>,
-  context: GraphQLContext,
+  { execute, logger }: McpServerOptions,
 ): Promise<CallToolResult> {
   try {
-    const variableValues = toVariables(operation, given);
-    const answer = (await execute({ schema, document: operation.document, contextValue: context, variableValues })) as ExecutionResult;
+    const answer = await execute(operation.document, toVariables(operation, given));
     if (answer.errors?.[0] !== undefined) throw answer.errors[0];
     const named = toToolResult(operation.fieldNode, operation.field, answer.data?.[operation.resultName]);
     const result = toPlainJson(named);
     return { content: [{ type: 'text', text: tool.describe(result as never) }], structuredContent: result };
   } catch (error) {
-    return toToolError(error, context.memory);
+    return toToolError(error, logger);
   }
 }
 

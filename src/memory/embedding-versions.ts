@@ -18,7 +18,10 @@ export interface WritableVersion {
  * The version under which vectors of the current model are stored, registered at its first use. The first model of a
  * tenant is active at once; another one fills the free slot and waits there until all rows have its vectors.
  */
-export async function ensureEmbeddingVersion(context: MemoryContext, transaction: Transaction): Promise<WritableVersion> {
+export async function ensureEmbeddingVersion(
+  context: MemoryContext,
+  transaction: Transaction,
+): Promise<WritableVersion> {
   const model = context.embedder.model;
   const versions = await transaction.embeddingVersion.findMany({ where: { status: { not: 'retired' } } });
   const known = versions.find((version) => isSameModel(version, model));

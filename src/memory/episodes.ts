@@ -42,7 +42,9 @@ export async function storeEpisode(context: MemoryContext, input: StoreEpisodeIn
     const version = await ensureEmbeddingVersion(context, transaction);
     const requestId = context.requestContext.requestId;
     await transaction.$executeRaw(insertEpisode({ ...episode, tenantId, requestId, embedding, version }));
-    const stored = await transaction.episode.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id: episode.id } } });
+    const stored = await transaction.episode.findUniqueOrThrow({
+      where: { tenantId_id: { tenantId, id: episode.id } },
+    });
     await recordEvent(context, transaction, {
       eventType: 'episode.stored',
       entityType: 'episode',

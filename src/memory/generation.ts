@@ -12,14 +12,9 @@ export type Generational =
 
 /** Derived, never stored: a second copy of what type, permanence and maturity say already would one day disagree. */
 export function generationOf(memory: Generational): Generation {
-  switch (memory.type) {
-    case 'episode':
-      return 'eden';
-    case 'fact':
-      return memory.permanence === 'permanent' || memory.permanence === 'stable' ? 'long' : 'mid';
-    case 'rule':
-      return memory.maturity === 'proven' ? 'long' : 'mid';
-  }
+  if (memory.type === 'episode') return 'eden';
+  if (memory.type === 'rule') return memory.maturity === 'proven' ? 'long' : 'mid';
+  return memory.permanence === 'permanent' || memory.permanence === 'stable' ? 'long' : 'mid';
 }
 
 const millisecondsPerHour = 3_600_000;
@@ -41,4 +36,9 @@ export function isDueForPromotion(
 /** How many memories of a generation one butler may have before the least recently referenced go. */
 export function capacityPerButler(generation: Generation, memory: Config['memory']): number {
   return memory[generation].maxEntries;
+}
+
+/** How many episodes one tenant may have, over all its butlers. */
+export function episodeCapacityPerTenant({ episodes }: Config['memory']): number {
+  return episodes.maxEntries;
 }

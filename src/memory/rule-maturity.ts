@@ -10,14 +10,21 @@ export interface RuleRecord {
 }
 
 /** Bad advice costs four times what good advice earns; the small term keeps an unused rule at 0 and not at 0/0. */
-export function effectiveness({ successCount, harmfulCount }: Pick<RuleRecord, 'successCount' | 'harmfulCount'>): number {
+export function effectiveness({
+  successCount,
+  harmfulCount,
+}: Pick<RuleRecord, 'successCount' | 'harmfulCount'>): number {
   return successCount / (successCount + 4 * harmfulCount + 0.01);
 }
 
 const millisecondsPerDay = 86_400_000;
 
 /** The maturity that a rule's record has earned. An anti-pattern is a verdict of its own: see `isAntiPattern`. */
-export function earnedMaturity(rule: RuleRecord, now: Date, thresholds: Config['memory']['rules']): Exclude<Maturity, 'anti_pattern'> {
+export function earnedMaturity(
+  rule: RuleRecord,
+  now: Date,
+  thresholds: Config['memory']['rules'],
+): Exclude<Maturity, 'anti_pattern'> {
   const { promoteToEstablished: established, promoteToProven: proven } = thresholds;
   const ageDays = (now.getTime() - rule.createdAt.getTime()) / millisecondsPerDay;
   if (reaches(rule, proven) && ageDays >= proven.minAgeDays) return 'proven';
@@ -30,5 +37,7 @@ function reaches(rule: RuleRecord, threshold: { minSuccesses: number; minEffecti
 
 /** Harm often enough, with too little good to outweigh it, turns a rule into a warning against itself. */
 export function isAntiPattern(rule: RuleRecord, { harmfulToAntipattern }: Config['memory']['rules']): boolean {
-  return rule.harmfulCount >= harmfulToAntipattern.minHarmful && effectiveness(rule) < harmfulToAntipattern.maxEffectiveness;
+  return (
+    rule.harmfulCount >= harmfulToAntipattern.minHarmful && effectiveness(rule) < harmfulToAntipattern.maxEffectiveness
+  );
 }

@@ -1,5 +1,5 @@
 import { setInterval as every } from 'node:timers/promises';
-import { checkNames, healthStatuses, type Health, type HealthCheck, type HealthProbe } from '../../health.ts';
+import { checkNames, type Health, type HealthCheck, type HealthProbe, type HealthStatus } from '../../health.ts';
 import { builder } from '../builder.ts';
 
 const HealthStatusEnum = builder.enumType('HealthStatus', {
@@ -9,7 +9,7 @@ const HealthStatusEnum = builder.enumType('HealthStatus', {
     starting: { description: 'Not there yet, and on its way: the model may still be loading.' },
     degraded: { description: 'Serves, with a limit that the detail names.' },
     failed: { description: 'Does not work; the detail says why.' },
-  } satisfies Record<(typeof healthStatuses)[number], object>,
+  } satisfies Record<HealthStatus, object>,
 });
 
 const HealthCheckRef = builder.objectRef<HealthCheck>('HealthCheck').implement({
@@ -63,5 +63,5 @@ async function* watchHealth(probe: HealthProbe): AsyncGenerator<Health> {
     yield health;
   };
   yield* look();
-  for await (const _tick of every(watchIntervalMs, undefined, { ref: false })) yield* look();
+  for await (const _ of every(watchIntervalMs, undefined, { ref: false })) yield* look();
 }

@@ -20,5 +20,6 @@ export const storeEpisodeTool: Tool = {
     }
   `,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
-  describe: ({ id, expires_at }: { id: string; expires_at: string }) => `Stored episode ${id}; it expires ${expires_at}.`,
+  describe: ({ id, expires_at }: { id: string; expires_at: string }) =>
+    `Stored episode ${id}; it expires ${expires_at}.`,
 };

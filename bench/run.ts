@@ -1,0 +1,46 @@
+// npm run bench [name …]: runs the benchmarks, prints their figures and keeps them in bench/RESULTS.md.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { arch, cpus, platform, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { packageRoot } from '../src/package-root.ts';
+import type { Benchmark, Figure } from './benchmark.ts';
+import { eventLoop } from './event-loop.ts';
+import { startUp } from './start-up.ts';
+
+const benchmarks: Record<string, Benchmark> = { 'event-loop': eventLoop, 'start-up': startUp };
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !(name in benchmarks));
+if (unknown.length > 0)
+  throw new Error(`benchmark: one of ${Object.keys(benchmarks).join(', ')}; given ${unknown.join(', ')}`);
+
+const file = join(packageRoot, 'bench', 'RESULTS.md');
+for (const [name, benchmark] of Object.entries(benchmarks)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  process.stdout.write(`${name}: ${benchmark.question}\n`);
+  const figures = await benchmark.measure();
+  for (const { what, value } of figures) process.stdout.write(`  ${what}: ${value}\n`);
+  keep(name, benchmark, figures);
+}
+
+function keep(name: string, benchmark: Benchmark, figures: Figure[]): void {
+  const section = [`## ${name}`, benchmark.question, machine(), table(figures)].join('\n\n');
+  const [head = '', ...sections] = readFileSync(file, 'utf8')
+    .trimEnd()
+    .split(/\n\n(?=## )/);
+  const others = sections.filter((text) => !text.startsWith(`## ${name}\n`));
+  writeFileSync(file, `${[head, ...[...others, section].toSorted()].join('\n\n')}\n`);
+}
+
+function machine(): string {
+  const cores = cpus();
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  const date = new Date().toISOString().slice(0, 10);
+  return `${date}, Node ${process.version}, ${platform()} ${arch()}, ${cores.length} cores (${cores[0]?.model.trim() ?? 'unknown'}), ${memory}.`;
+}
+
+function table(figures: Figure[]): string {
+  return ['| figure | value |', '| --- | --- |', ...figures.map(({ what, value }) => `| ${what} | ${value} |`)].join(
+    '\n',
+  );
+}

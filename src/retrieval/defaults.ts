@@ -1,0 +1,34 @@
+import type { Config } from '../config/schema.ts';
+import { invalidInput } from '../errors.ts';
+
+export const searchModes = ['hybrid', 'semantic', 'keyword'] as const;
+export type SearchMode = (typeof searchModes)[number];
+
+const limitMaximum = 1000;
+const tokenBudgetMaximum = 1_000_000;
+
+export interface SearchChoice {
+  limit?: number | null | undefined;
+  mode?: SearchMode | null | undefined;
+}
+
+/** What a search does when its caller leaves it open. */
+export function completeSearch(choice: SearchChoice, retrieval: Config['memory']['retrieval']): Required<SearchChoice> {
+  const limit = choice.limit ?? retrieval.defaultLimit;
+  if (!Number.isInteger(limit) || limit < 1 || limit > limitMaximum) {
+    throw invalidInput('limit', `a whole number from 1 to ${limitMaximum}`, limit);
+  }
+  return { limit, mode: choice.mode ?? retrieval.defaultMode };
+}
+
+/** Tokens that an assembled context may take. Zero is allowed and means none. */
+export function completeTokenBudget(
+  given: number | null | undefined,
+  retrieval: Config['memory']['retrieval'],
+): number {
+  const budget = given ?? retrieval.contextTokenBudget;
+  if (!Number.isInteger(budget) || budget < 0 || budget > tokenBudgetMaximum) {
+    throw invalidInput('token_budget', `a whole number from 0 to ${tokenBudgetMaximum}`, budget);
+  }
+  return budget;
+}

@@ -1,0 +1,41 @@
+import { createApp, type App } from '../../src/app.ts';
+import { embedderOptions, type MemoryCore } from '../../src/create-memory.ts';
+import { createEmbedder } from '../../src/embedding/create-embedder.ts';
+import { createLogger } from '../../src/logger.ts';
+import { testConfig } from './config.ts';
+import { createTestDatabase } from './database.ts';
+
+export interface TestApp {
+  readonly app: App;
+  readonly core: MemoryCore;
+  /** What `context.now()` says; set it to move through days. */
+  clock: { now: Date };
+  close(): Promise<void>;
+}
+
+/** The whole server but for the port: a database of its own, the hashing embedder and a clock that stands still. */
+export async function createTestApp(config = testConfig()): Promise<TestApp> {
+  const { database, drop } = await createTestDatabase();
+  const clock = { now: new Date('2026-03-01T12:00:00.000Z') };
+  const logger = createLogger(config);
+  const embedder = await createEmbedder(embedderOptions(config, logger));
+  const core: MemoryCore = {
+    config,
+    logger,
+    db: database,
+    embedder,
+    now: () => clock.now,
+    close: async () => undefined,
+  };
+  const app = createApp(core);
+  return {
+    app,
+    core,
+    clock,
+    close: async () => {
+      await app.stop();
+      await embedder.close();
+      await drop();
+    },
+  };
+}
