@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -37,20 +37,33 @@ async function timeStart(home: string): Promise<{ answered: number; ready: numbe
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   });
-  let answered = 0;
-  let ready = 0;
-  for await (const line of createInterface({ input: child.stdout })) {
-    const { url, msg } = JSON.parse(line) as { url?: string; msg: string };
-    if (url !== undefined) answered = await askHealth(url).then(() => performance.now() - startedAt);
-    if (msg.startsWith('ready')) {
-      ready = performance.now() - startedAt;
-      break;
+  try {
+    let answered: Promise<number> | undefined;
+    for await (const { msg, url } of logLines(child)) {
+      if (url !== undefined) answered = askHealth(url).then(() => performance.now() - startedAt);
+      if (msg.startsWith('ready') && answered !== undefined) {
+        const ready = performance.now() - startedAt;
+        return { answered: await answered, ready };
+      }
     }
+    throw new Error('the server ended before it was ready');
+  } finally {
+    // npm does not pass the signal on to the server: the whole group gets it.
+    process.kill(-(child.pid ?? 0), 'SIGTERM');
+    await once(child, 'exit');
   }
-  // npm does not pass the signal on to the server: the whole group gets it.
-  process.kill(-(child.pid ?? 0), 'SIGTERM');
-  await once(child, 'exit');
-  return { answered, ready };
+}
+
+interface LogLine {
+  msg: string;
+  url?: string;
+}
+
+/** A build that had to come first prints lines of its own, which are no JSON. */
+async function* logLines(child: ChildProcess): AsyncGenerator<LogLine> {
+  for await (const text of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
+    if (text.startsWith('{')) yield JSON.parse(text) as LogLine;
+  }
 }
 
 async function askHealth(url: string): Promise<void> {

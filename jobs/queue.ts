@@ -1,7 +1,7 @@
 import { PgBoss, type ConstructorOptions } from 'pg-boss';
 import type { Database } from '../src/db/database.ts';
 import { jobs } from './jobs.ts';
-import type { JobContext } from './job.ts';
+import type { Job, JobContext } from './job.ts';
 
 const schema = 'pgboss';
 
@@ -42,11 +42,13 @@ export async function startQueue(context: JobContext): Promise<Queue> {
     reindex: false,
   });
   boss.on('error', (error) => logger.error({ err: error }, 'job queue error'));
-  await boss.start();
-  for (const job of jobs) {
-    await boss.createQueue(job.name, { policy: 'singleton', retryLimit: 3, retryBackoff: true });
-    await boss.work(job.name, () => job.run({ ...context, logger: logger.child({ job: job.name }) }));
-    await applySchedule(boss, job.name, config.schedule[job.schedule]);
+  try {
+    await boss.start();
+    for (const job of jobs) await startJob(boss, job, context);
+  } catch (error) {
+    // Its timers would keep the process from ending.
+    await boss.stop({ graceful: false });
+    throw error;
   }
   return {
     check: async () => {
@@ -54,6 +56,13 @@ export async function startQueue(context: JobContext): Promise<Queue> {
     },
     stop: () => boss.stop({ graceful: true, timeout: config.butler.shutdownGraceSeconds * 1000 }),
   };
+}
+
+async function startJob(boss: PgBoss, job: Job, context: JobContext): Promise<void> {
+  const logger = context.logger.child({ job: job.name });
+  await boss.createQueue(job.name, { policy: 'singleton', retryLimit: 3, retryBackoff: true });
+  await boss.work(job.name, () => job.run({ ...context, logger }));
+  await applySchedule(boss, job.name, context.config.schedule[job.schedule]);
 }
 
 /** A run that came due while no server was up is made up for once. */

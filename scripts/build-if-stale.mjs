@@ -1,7 +1,7 @@
 // Before `npm start`: build if a source is newer than the build. An unchanged tree starts at once.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { root, runSteps } from './run.mjs';
+import { build, root } from './run.mjs';
 
 const built = join(root, 'dist', 'build.tsbuildinfo');
 const sources = ['src', 'jobs', 'prisma'].map((folder) => join(root, folder));
@@ -16,9 +16,4 @@ function newest(folder) {
 
 const isStale = () => !existsSync(built) || Math.max(...sources.map(newest)) > statSync(built).mtimeMs;
 
-if (existsSync(join(root, 'tsconfig.build.json')) && isStale()) {
-  runSteps([
-    { command: ['node', 'scripts/generate.mjs', '--client'] },
-    { command: ['tsc', '-p', 'tsconfig.build.json'] },
-  ]);
-}
+if (existsSync(join(root, 'tsconfig.build.json')) && isStale()) build();

@@ -1,19 +1,11 @@
 // Generates what is not committed (the Prisma client, typed GraphQL documents) and what is (schema.graphql, the table in
-// docs/configuration.md). `--client` makes only the Prisma client, which is all that a build needs.
+// docs/configuration.md). `--uncommitted` leaves the committed files alone, so that a check can still find them stale.
 import { runSteps } from './run.mjs';
-
-const clientOnly = process.argv.includes('--client');
 
 // Prisma would download an engine that generating does not use, and fail where there is no network. Any program that
 // exists satisfies it.
-const prisma = { command: ['prisma', 'generate'], env: { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath } };
+const prismaClient = { command: ['prisma', 'generate'], env: { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath } };
+const committedFiles = { command: ['node', '--import', 'tsx', 'scripts/write-generated-docs.ts'] };
+const typedDocuments = { command: ['graphql-codegen', '--config', 'codegen.ts', '--silent'] };
 
-runSteps([
-  prisma,
-  ...(clientOnly
-    ? []
-    : [
-        { command: ['node', '--import', 'tsx', 'scripts/write-generated-docs.ts'] },
-        { command: ['graphql-codegen', '--config', 'codegen.ts'] },
-      ]),
-]);
+runSteps([prismaClient, ...(process.argv.includes('--uncommitted') ? [] : [committedFiles]), typedDocuments]);

@@ -1,10 +1,20 @@
 import { spawnSync } from 'node:child_process';
+import { chmodSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
+
 const binaries = join(root, 'node_modules', '.bin');
 const isWindows = process.platform === 'win32';
+
+export function build() {
+  runSteps([
+    { command: ['node', 'scripts/generate.mjs', '--uncommitted'] },
+    { command: ['tsc', '-p', 'tsconfig.build.json'] },
+  ]);
+  chmodSync(join(root, 'dist', 'src', 'cli.js'), 0o755);
+}
 
 /** Runs commands of this project one after another; ends the process with the code of the first that fails. */
 export function runSteps(steps) {

@@ -1,17 +1,20 @@
-import { createYoga, type YogaServerInstance } from 'graphql-yoga';
+import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import { execute, GraphQLError } from 'graphql';
+import { execute } from 'graphql';
 import type { Server as McpServer } from '@modelcontextprotocol/sdk/server/index.js';
 import { v7 as uuidv7 } from 'uuid';
 import { jobs } from '../jobs/jobs.ts';
 import { startQueue, type Queue } from '../jobs/queue.ts';
 import type { MemoryCore } from './create-memory.ts';
 import { pendingMigrations } from './db/migrate.ts';
-import { describeError } from './describe-error.ts';
+import { describeError, type DescribedError } from './describe-error.ts';
+import { documentTokenLimit } from './graphql/builder.ts';
 import type { GraphQLContext } from './graphql/context.ts';
+import { maskError } from './graphql/errors.ts';
 import { schema } from './graphql/schema.ts';
 import { createHealthProbe, isReady, type CheckFunction, type HealthProbe } from './health.ts';
 import { renderLandingPage } from './landing-page.ts';
+import { findForeignness } from './loopback.ts';
 import { handleMcpRequest } from './mcp/http.ts';
 import { bindTools, createMcpServer } from './mcp/server.ts';
 import type { Principal } from './memory/context.ts';
@@ -30,12 +33,16 @@ export interface App {
   stop(): Promise<void>;
 }
 
+/** Of one request, at every door. No honest one comes near it. */
+export const bodyLimitBytes = 4 * 1024 * 1024;
+
 /** With no authentication configured, whoever reaches the loopback address is the operator of the one tenant. */
 const localOperator: Principal = { tenantId: 'default', butler: null, role: 'operator' };
 
 export function createApp(core: MemoryCore): App {
   const boundTools = bindTools(schema);
   let queue: Queue | undefined;
+  let queueStart: Promise<void> | undefined;
   let modelChanges: string[] = [];
   const health = createHealthProbe(core.db.engine, {
     database: async () => core.db.ping().then(() => ok),
@@ -66,17 +73,23 @@ export function createApp(core: MemoryCore): App {
         execute({ schema, document, variableValues, contextValue: createContext(requestId) }),
     });
   const yoga = createGraphQL(core, createContext);
+  const startDatabaseParts = async (): Promise<void> => {
+    modelChanges = await reportModelChanges(core);
+    queue = await startQueue(core);
+  };
   return {
     fetch: (request) => answer(request, { core, yoga, health, newMcpServer }),
     createContext,
     createMcpServer: () => newMcpServer(),
     health,
     start: async () => {
-      modelChanges = await reportModelChanges(core);
-      queue = await startQueue(core);
+      queueStart = startDatabaseParts();
+      await queueStart;
       await core.embedder.load();
     },
     stop: async () => {
+      // A queue that is still starting would go on after the database is closed.
+      await queueStart?.catch(() => undefined);
       await queue?.stop();
     },
   };
@@ -118,20 +131,30 @@ async function answer(request: Request, doors: Doors): Promise<Response> {
   return withRequestId(requestId, async () => {
     const { logger } = doors.core;
     const startedAt = performance.now();
-    const path = new URL(request.url).pathname;
+    const path = URL.canParse(request.url) ? new URL(request.url).pathname : request.url;
     const response = await route(path, request, doors, requestId).catch((error: unknown) => {
+      if (hasHungUp(request, error)) return new Response(null, { status: clientClosedRequest });
       const { code, message } = describeError(error, logger);
-      return Response.json({ error: { code, message } }, { status: 500 });
+      return refuse(500, code, message);
     });
     const milliseconds = Math.round(performance.now() - startedAt);
     logger.info({ method: request.method, path, status: response.status, milliseconds }, 'request');
-    const headers = new Headers(response.headers);
-    headers.set('x-request-id', requestId);
-    return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
+    // On the response itself: a feed in a new one would never learn that its client hung up.
+    response.headers.set('x-request-id', requestId);
+    return response;
   });
 }
 
+/** Nobody reads the answer; the number is for the log, and the one that proxies use. */
+const clientClosedRequest = 499;
+
+function hasHungUp({ signal }: Request, error: unknown): boolean {
+  return signal.aborted || (error as NodeJS.ErrnoException).code === 'ECONNRESET';
+}
+
 async function route(path: string, request: Request, doors: Doors, requestId: string): Promise<Response> {
+  const foreignness = findForeignness(request.url, request.headers.get('origin'));
+  if (foreignness !== undefined) return refuse(403, 'FORBIDDEN', foreignness);
   switch (path) {
     case '/':
       return new Response(renderLandingPage(doors.core.config), {
@@ -140,7 +163,7 @@ async function route(path: string, request: Request, doors: Doors, requestId: st
     case '/graphql':
       return doors.yoga.fetch(request, { requestId });
     case '/mcp':
-      return handleMcpRequest(request, doors.newMcpServer(requestId));
+      return handleMcpRequest(request, doors.newMcpServer(requestId), bodyLimitBytes);
     case '/healthz':
       return Response.json({ status: 'ok' });
     case '/readyz': {
@@ -148,8 +171,12 @@ async function route(path: string, request: Request, doors: Doors, requestId: st
       return Response.json(health, { status: isReady(health) ? 200 : 503 });
     }
     default:
-      return Response.json({ error: { code: 'NOT_FOUND', message: `nothing is at ${path}` } }, { status: 404 });
+      return refuse(404, 'NOT_FOUND', `nothing is at ${path}`);
   }
+}
+
+function refuse(status: number, code: DescribedError['code'], message: string): Response {
+  return Response.json({ error: { code, message } }, { status });
 }
 
 function createGraphQL(
@@ -164,14 +191,16 @@ function createGraphQL(
     // The page that Yoga renders by itself fetches its scripts from the network.
     renderGraphiQL,
     logging: false,
+    // Its default lets the pages of every site read the memory.
+    cors: false,
+    maxRequestBodySize: bodyLimitBytes,
     context: ({ requestId }) => createContext(requestId),
-    maskedErrors: {
-      maskError: (error) => {
-        const { code, message, hint } = describeError(error, logger);
-        const extensions = hint === undefined ? { code } : { code, hint };
-        if (!(error instanceof GraphQLError)) return new GraphQLError(message, { extensions });
-        return new GraphQLError(message, { extensions, nodes: error.nodes ?? null, path: error.path ?? null });
-      },
-    },
+    maskedErrors: { maskError: (error) => maskError(error, logger) },
+    plugins: [limitTokens],
   });
 }
+
+const limitTokens: Plugin = {
+  onParse: ({ parseFn, setParseFn }) =>
+    setParseFn((source, options) => parseFn(source, { ...options, maxTokens: documentTokenLimit })),
+};

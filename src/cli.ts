@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { homedir } from 'node:os';
 import { Command } from 'commander';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { createApp } from './app.ts';
 import { loadConfig, type LoadedConfig } from './config/load-config.ts';
 import { createMemory, databaseOptions, prepareDatabase } from './create-memory.ts';
@@ -9,6 +8,7 @@ import { openDatabase } from './db/database.ts';
 import { examine } from './doctor.ts';
 import { MemoryError } from './errors.ts';
 import { createLogger } from './logger.ts';
+import { serveMcpStdio } from './mcp/stdio.ts';
 import { packageManifest } from './package-root.ts';
 import { startServer } from './server.ts';
 
@@ -62,8 +62,8 @@ function describeUnexpected(error: unknown): string {
 
 async function serve(): Promise<void> {
   const { config } = readConfig();
-  const server = await startServer(config, createLogger(config));
   const signal = onSignal();
+  const server = await startServer(config, createLogger(config));
   try {
     await Promise.race([signal, server.started.then(() => signal)]);
   } finally {
@@ -73,18 +73,13 @@ async function serve(): Promise<void> {
 
 async function serveStdio(): Promise<void> {
   const { config } = readConfig();
+  const signal = onSignal();
   // Standard output belongs to the protocol.
   const core = await createMemory({ config, logger: createLogger(config, 'stderr') });
   const app = createApp(core);
-  const mcp = app.createMcpServer();
-  const closed = new Promise<void>((resolve) => {
-    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- not an event target; this is how the SDK tells
-    mcp.onclose = resolve;
-  });
-  process.stdin.once('end', () => void mcp.close());
-  await mcp.connect(new StdioServerTransport());
+  const closed = serveMcpStdio(app.createMcpServer());
   try {
-    await Promise.race([closed, onSignal(), app.start().then(() => closed)]);
+    await Promise.race([closed, signal, app.start().then(() => closed)]);
   } finally {
     await app.stop();
     await core.close();
@@ -114,7 +109,10 @@ async function printFindings(): Promise<void> {
 /** The first signal asks for an orderly end; a second one, from someone who will not wait, is Node's default again. */
 async function onSignal(): Promise<void> {
   await new Promise<void>((resolve) => {
-    process.once('SIGTERM', () => resolve());
-    process.once('SIGINT', () => resolve());
+    const stop = (): void => {
+      process.off('SIGTERM', stop).off('SIGINT', stop);
+      resolve();
+    };
+    process.on('SIGTERM', stop).on('SIGINT', stop);
   });
 }

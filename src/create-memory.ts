@@ -1,11 +1,13 @@
 import type { Logger } from 'pino';
 import { join } from 'node:path';
 import type { Config } from './config/schema.ts';
+import { codesOf } from './db/database-errors.ts';
 import { openDatabase, type Database } from './db/database.ts';
 import { migrate, type MigrationReport } from './db/migrate.ts';
 import { alignVectorDimensions } from './db/vector-dimensions.ts';
 import { createEmbedder } from './embedding/create-embedder.ts';
 import type { Embedder } from './embedding/embedder.ts';
+import { MemoryError } from './errors.ts';
 import { installQueue } from '../jobs/queue.ts';
 
 /** The core without any door: what `createApp` serves and what a host butler embeds. */
@@ -50,10 +52,23 @@ export async function createMemory({ config, logger, now = () => new Date() }: M
 
 /** All that the tables need before the server may use them, as their owner. */
 export async function prepareDatabase(db: Database, config: Config): Promise<MigrationReport> {
-  const report = await migrate(db);
-  await alignVectorDimensions(db, config.memory.embeddingDimensions);
-  await installQueue(db);
-  return report;
+  try {
+    const report = await migrate(db);
+    await alignVectorDimensions(db, config.memory.embeddingDimensions);
+    await installQueue(db);
+    return report;
+  } catch (error) {
+    throw codesOf(error).includes(insufficientPrivilege) ? mayNotPrepare(db, error) : error;
+  }
+}
+
+const insufficientPrivilege = '42501';
+
+function mayNotPrepare({ location }: Database, cause: unknown): MemoryError {
+  return new MemoryError('STARTUP', `the login of ${location} does not own the tables and may not prepare them`, {
+    cause,
+    hint: 'Set MIGRATION_DATABASE_URL to the login that owns them.',
+  });
 }
 
 export function databaseOptions({ butler, db }: Config): Parameters<typeof openDatabase>[0] {

@@ -20,8 +20,20 @@ export function describeError(error: unknown, logger: Logger): DescribedError {
     if (original.cause !== undefined) logger.warn({ err: original }, original.message);
     return { code: original.code, message: original.message, hint: original.hint };
   }
-  if (original instanceof GraphQLError) return { code: 'BAD_REQUEST', message: original.message, hint: undefined };
+  if (original instanceof GraphQLError) {
+    // The outer one names the variable; the inner one is what its scalar said.
+    return { code: 'BAD_REQUEST', message: (error as GraphQLError).message, hint: undefined };
+  }
+  if (isStackOverflow(original)) {
+    logger.warn({ err: original }, 'a request was nested too deeply');
+    return { code: 'LIMIT_EXCEEDED', message: 'the request is nested too deeply', hint: undefined };
+  }
   const errorId = currentRequestId() ?? uuidv7();
   logger.error({ err: original, errorId }, 'unexpected error');
   return { code: 'INTERNAL', message: `unexpected error; the log has it under ${errorId}`, hint: undefined };
+}
+
+/** What the recursive functions of others (parsers, validators, JSON) make of endless nesting. */
+function isStackOverflow(error: unknown): boolean {
+  return error instanceof RangeError && error.message.includes('call stack');
 }

@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
+import { join } from 'node:path';
 import type { PoolClient } from 'pg';
 import type { LoadedConfig } from './config/load-config.ts';
 import { redactConfig } from './config/redact-config.ts';
@@ -74,6 +75,11 @@ async function describeEmbedder(config: Config): Promise<string[]> {
 }
 
 async function examineDatabase(config: Config): Promise<Finding[]> {
+  const directory = join(config.butler.home, config.db.name);
+  // To open it would make it, and an examination leaves no trace.
+  if (config.db.url === undefined && !existsSync(directory)) {
+    return [{ section: 'database', ok: true, lines: [`none yet in ${directory}: the first start makes it`] }];
+  }
   let database: Database | undefined;
   const opened = await find('database', async () => {
     database = await openDatabase(databaseOptions(config));

@@ -1,14 +1,15 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServerAdapter } from '@whatwg-node/server';
 import { useServer } from 'graphql-ws/use/ws';
 import type { Logger } from 'pino';
 import { WebSocketServer } from 'ws';
-import { createApp, type App } from './app.ts';
+import { bodyLimitBytes, createApp, type App } from './app.ts';
 import type { Config } from './config/schema.ts';
 import { createMemory } from './create-memory.ts';
 import { MemoryError } from './errors.ts';
-import { schema } from './graphql/schema.ts';
+import { socketOptions } from './graphql/sockets.ts';
+import { findForeignness, isLoopback } from './loopback.ts';
 
 export interface RunningServer {
   readonly url: string;
@@ -24,7 +25,7 @@ export async function startServer(config: Config, logger: Logger): Promise<Runni
   const app = createApp(core);
   const adapter = createServerAdapter((request: Request) => app.fetch(request));
   const http = createServer((request, response) => void adapter(request, response));
-  const sockets = serveSubscriptions(http, app);
+  const feeds = { sockets: serveSubscriptions(http, app, logger), responses: trackResponses(http) };
   try {
     await listen(http, config);
   } catch (error) {
@@ -35,7 +36,9 @@ export async function startServer(config: Config, logger: Logger): Promise<Runni
   logger.info({ url, engine: core.db.engine, location: core.db.location }, `listening on ${url}`);
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
-    await drain(http, sockets, config.butler.shutdownGraceSeconds);
+    const drained = drain(http, feeds, config.butler.shutdownGraceSeconds);
+    logger.info('stopping: no new requests are taken');
+    await drained;
     await app.stop();
     await core.close();
     logger.info('stopped');
@@ -44,26 +47,40 @@ export async function startServer(config: Config, logger: Logger): Promise<Runni
   return { url, started, stop: () => (stopping ??= stop()) };
 }
 
-const loopback = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
-
 /** There is no authentication yet, so nobody outside this machine may reach the port. */
 function requireLoopback(host: string): void {
-  if (loopback.test(host)) return;
+  if (isLoopback(host)) return;
   throw new MemoryError(
     'CONFIGURATION',
     `butler.host: a loopback address (127.0.0.1, ::1, localhost) allowed while no authentication is configured; given ${JSON.stringify(host)}`,
   );
 }
 
-function serveSubscriptions(http: Server, app: App): WebSocketServer {
-  const sockets = new WebSocketServer({ noServer: true });
-  useServer({ schema, context: () => app.createContext() }, sockets);
-  http.on('upgrade', (request, socket, head) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-    if (pathname !== '/graphql') socket.destroy();
-    else sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request));
+function serveSubscriptions(http: Server, app: App, logger: Logger): WebSocketServer {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    path: '/graphql',
+    maxPayload: bodyLimitBytes,
+    verifyClient: ({ req }, done) =>
+      done(findForeignness(`http://${req.headers.host}`, req.headers.origin) === undefined, 403),
   });
+  useServer(
+    socketOptions(() => app.createContext(), logger),
+    sockets,
+  );
+  http.on('upgrade', (request, socket, head) =>
+    sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request)),
+  );
   return sockets;
+}
+
+function trackResponses(http: Server): Set<ServerResponse> {
+  const responses = new Set<ServerResponse>();
+  http.on('request', (_request, response: ServerResponse) => {
+    responses.add(response);
+    response.once('close', () => responses.delete(response));
+  });
+  return responses;
 }
 
 async function listen(http: Server, { butler }: Config): Promise<void> {
@@ -86,12 +103,29 @@ function urlOf(http: Server): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
+interface Feeds {
+  sockets: WebSocketServer;
+  responses: Set<ServerResponse>;
+}
+
 /** Feeds have no end of their own, so their connections are closed; requests get the grace that was configured. */
-async function drain(http: Server, sockets: WebSocketServer, graceSeconds: number): Promise<void> {
+async function drain(http: Server, { sockets, responses }: Feeds, graceSeconds: number): Promise<void> {
   const closed = new Promise((resolve) => http.close(resolve));
   http.closeIdleConnections();
   for (const client of sockets.clients) client.close(1001, 'server stops');
-  const deadline = setTimeout(() => http.closeAllConnections(), graceSeconds * 1000);
+  for (const response of responses) {
+    if (isFeed(response)) response.destroy();
+    // A connection that is kept alive would hold the end up for seconds after its last answer.
+    response.shouldKeepAlive = false;
+  }
+  const deadline = setTimeout(() => {
+    http.closeAllConnections();
+    for (const client of sockets.clients) client.terminate();
+  }, graceSeconds * 1000);
   await closed;
   clearTimeout(deadline);
+}
+
+function isFeed(response: ServerResponse): boolean {
+  return String(response.getHeader('content-type')).startsWith('text/event-stream');
 }

@@ -13,10 +13,10 @@ export function toMemoryError(error: unknown): unknown {
       hint: 'Ask for less at once, or raise statement_timeout_ms in [butler.db].',
     });
   }
-  if (codes.some(isConnectionCode)) {
+  if (codes.some(isConnectionCode) || (codes.length === 0 && isConnectionMessage(error))) {
     return new MemoryError('DATABASE_UNAVAILABLE', 'the database cannot be reached', {
       cause: error,
-      hint: 'Try again shortly; nothing was written.',
+      hint: 'Try again shortly. Whether a write that was under way was committed is not known.',
     });
   }
   return error;
@@ -36,6 +36,13 @@ const connectionCodes = new Set([
 /** SQLSTATE classes 08 (connection) and 57P0x (server shutting down). */
 function isConnectionCode(code: string): boolean {
   return connectionCodes.has(code) || code.startsWith('08') || code.startsWith('57P');
+}
+
+/** `pg` gives no code to a connection that it lost, or could not make in time. These are its words for that. */
+function isConnectionMessage(error: unknown): boolean {
+  const words =
+    /Connection terminated|Client .* is not queryable|timeout exceeded when trying to connect|timeout expired/;
+  return error instanceof Error && words.test(error.message);
 }
 
 /** SQLSTATE of an error of `pg`, or of the one that Prisma's adapter wrapped. */

@@ -65,7 +65,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       return rows.map(({ tenant }) => tenant);
     },
     queueQuery: (text, values) => asMaintenance(engine, options, (client) => client.query(text, values)),
-    asOwner: (work) => engine.withoutStatementTimeout(() => withClient(engine.ownerPool, work)).catch(rethrow),
+    asOwner: (work) =>
+      withClient(engine.ownerPool, (client) => engine.withoutStatementTimeout(() => work(client))).catch(rethrow),
     ping: async () => {
       await engine.pool.query('SELECT 1').catch(rethrow);
     },

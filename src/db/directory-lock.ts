@@ -124,7 +124,7 @@ function processStartOf(pid: number): string | null {
  */
 function removeStale(lockFile: string, judged: Holder | null): void {
   const takeover = `${lockFile}.takeover`;
-  if (Date.now() - modifiedAt(takeover) > foreignSilenceMs) rmSync(takeover, { force: true });
+  if (isLeftBehind(takeover)) rmSync(takeover, { force: true });
   try {
     writeFileSync(takeover, '', { flag: 'wx' });
   } catch (error) {
@@ -136,6 +136,12 @@ function removeStale(lockFile: string, judged: Holder | null): void {
   } finally {
     rmSync(takeover, { force: true });
   }
+}
+
+/** Not if there is none: another starter may make its own before this one gets to removing it. */
+function isLeftBehind(takeover: string): boolean {
+  const modified = modifiedAt(takeover);
+  return modified > 0 && Date.now() - modified > foreignSilenceMs;
 }
 
 const heldHere = new Set<string>();

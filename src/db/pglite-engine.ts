@@ -6,6 +6,7 @@ import { MemoryError } from '../errors.ts';
 import { startWorkerThread } from '../worker-thread.ts';
 import { acquireDirectoryLock } from './directory-lock.ts';
 import type { Engine } from './engine.ts';
+import { forgiveRollbackOfLostConnections } from './lost-connection.ts';
 import type { FromPgliteWorker, ToPgliteWorker } from './pglite-messages.ts';
 import { PgliteWire } from './pglite-wire.ts';
 
@@ -28,6 +29,7 @@ export async function openPglite(options: PgliteEngineOptions): Promise<Engine> 
     open: () => thread.connect(),
     statementTimeoutMs: () => timeoutMs,
     onStatementTimeout: () => thread.kill(statementTimeout(timeoutMs)),
+    onSessionBroken: () => thread.kill(crashShutdown()),
   };
   const pool = new Pool({
     max: 1,
@@ -37,6 +39,7 @@ export async function openPglite(options: PgliteEngineOptions): Promise<Engine> 
   });
   // The query that was under way has the error already; a pool with no listener would end the process.
   pool.on('error', () => undefined);
+  forgiveRollbackOfLostConnections(pool);
   try {
     await thread.start();
   } catch (error) {
@@ -65,9 +68,15 @@ function statementTimeout(timeoutMs: number): Error {
   return Object.assign(new Error(`statement exceeded ${timeoutMs} ms and was ended`), { code: '57014' });
 }
 
+/** SQLSTATE crash_shutdown, as PostgreSQL reports it to the sessions beside one that crashed. */
+function crashShutdown(): Error {
+  return Object.assign(new Error('the embedded database broke in a statement and was restarted'), { code: '57P02' });
+}
+
 class PgliteThread {
   readonly #directory: string;
   #worker: Promise<Worker> | undefined;
+  #running: Worker | undefined;
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -93,7 +102,17 @@ class PgliteThread {
         hint: 'docs/operations.md says what the embedded database survives and how to restore it.',
       });
     }
+    this.#running = worker;
+    worker.on('error', () => undefined); // Its exit follows.
+    worker.once('exit', () => this.#forget(worker));
     return worker;
+  }
+
+  /** A thread that ended by itself took its connections with it. The next one starts another. */
+  #forget(worker: Worker): void {
+    if (this.#running !== worker) return;
+    this.#running = undefined;
+    this.#worker = undefined;
   }
 
   async connect(): Promise<MessagePort> {
@@ -108,17 +127,17 @@ class PgliteThread {
    * What was committed is in the write-ahead log, as after a kill of the process, and the next connection recovers it.
    */
   kill(reason: Error): Error {
-    const ending = this.#worker;
-    this.#worker = ending?.then(async (worker) => {
-      await worker.terminate();
-      return this.#open();
-    });
+    const ending = this.#running;
+    if (ending === undefined) return reason;
+    this.#running = undefined;
+    this.#worker = ending.terminate().then(() => this.#open());
+    this.#worker.catch(() => undefined); // Whoever connects next is told.
     return reason;
   }
 
   async close(): Promise<void> {
-    const worker = await this.#worker;
-    if (worker === undefined) return;
+    const worker = await this.#worker?.catch(() => undefined);
+    if (worker === undefined || worker !== this.#running) return;
     worker.postMessage({ kind: 'close' } satisfies ToPgliteWorker);
     await once(worker, 'exit');
   }

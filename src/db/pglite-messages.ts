@@ -11,4 +11,6 @@ export type FromPgliteWorker = { kind: 'ready' } | { kind: 'failed'; reason: str
 
 /** On a connection's port, the worker says this after the last bytes of its answer. */
 export const statementDone = null;
-export type FromPgliteSession = Uint8Array<ArrayBuffer> | typeof statementDone;
+/** Instead of that: the statement left the session in a state that nothing more may be asked of. */
+export const sessionBroken = 'broken';
+export type FromPgliteSession = Uint8Array<ArrayBuffer> | typeof statementDone | typeof sessionBroken;

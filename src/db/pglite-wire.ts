@@ -1,12 +1,13 @@
 import { Duplex } from 'node:stream';
 import type { MessagePort } from 'node:worker_threads';
-import { statementDone, type FromPgliteSession } from './pglite-messages.ts';
+import { sessionBroken, statementDone, type FromPgliteSession } from './pglite-messages.ts';
 
 export interface WireOptions {
   open(): Promise<MessagePort>;
   /** Zero means no limit. Read anew for each statement. */
   statementTimeoutMs(): number;
   onStatementTimeout(): Error;
+  onSessionBroken(): Error;
 }
 
 /**
@@ -38,9 +39,10 @@ export class PgliteWire extends Duplex {
     this.#port = port;
     port.on('message', (answer: FromPgliteSession) => {
       if (answer === statementDone) this.#finish();
+      else if (answer === sessionBroken) this.destroy(this.#options.onSessionBroken());
       else this.push(Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength));
     });
-    port.on('close', () => this.push(null));
+    port.on('close', () => this.destroy());
     this.emit('connect');
   }
 

@@ -1,13 +1,31 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
-import { statementDone, type FromPgliteWorker, type PgliteWorkerData, type ToPgliteWorker } from './pglite-messages.ts';
+import {
+  sessionBroken,
+  statementDone,
+  type FromPgliteWorker,
+  type PgliteWorkerData,
+  type ToPgliteWorker,
+} from './pglite-messages.ts';
 
 /**
  * PGlite runs in whatever thread calls it, and a query of two seconds would stop an event loop for two seconds: so it
  * lives here. The wire protocol goes in and out as bytes, one message port for each connection.
  */
 const terminate = 'X'.charCodeAt(0);
+
+/** The end of every answer but that to COPY FROM STDIN: ReadyForQuery, then one byte for the state of the transaction. */
+const readyForQuery = Buffer.from('Z\0\0\0\u0005', 'latin1');
+const endLength = readyForQuery.length + 1;
+
+/**
+ * A statement that runs out of stack (json nested ten thousand deep) comes back with half an answer, or with an
+ * internal error, SQLSTATE class XX; what it left in memory must not reach the disk. A zero byte cannot stand in text,
+ * so no stored text looks like this.
+ */
+const internalError = Buffer.from('\0CXX', 'latin1');
+
 const main = parentPort as MessagePort;
 const { directory } = workerData as PgliteWorkerData;
 
@@ -18,11 +36,11 @@ try {
   const database = await PGlite.create(directory, { extensions: { vector } });
   main.on('message', (message: ToPgliteWorker) => {
     if (message.kind === 'connect') serve(database, message.port);
-    else work = work.then(() => database.close()).then(() => main.close(), fail);
+    else work = work.then(() => database.close()).finally(endThread);
   });
   report({ kind: 'ready' });
 } catch (error) {
-  fail(error);
+  report({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
 }
 
 let current: MessagePort | undefined;
@@ -34,9 +52,9 @@ let current: MessagePort | undefined;
 function serve(database: PGlite, port: MessagePort): void {
   current?.close();
   current = port;
-  work = work.then(() => resetSession(database)).catch(fail);
+  work = work.then(() => resetSession(database)).catch(endThread);
   port.on('message', (bytes: Uint8Array) => {
-    work = work.then(() => execute(database, port, bytes)).catch(fail);
+    work = work.then(() => execute(database, port, bytes)).catch(endThread);
   });
 }
 
@@ -48,16 +66,22 @@ async function resetSession(database: PGlite): Promise<void> {
 async function execute(database: PGlite, port: MessagePort, bytes: Uint8Array): Promise<void> {
   if (port !== current) return;
   if (bytes[0] === terminate) return port.close();
+  let end = Buffer.alloc(0);
+  let isBroken = false;
   await database.execProtocolRawStream(bytes, {
     onRawData: (data) => {
       // The bytes lie in WebAssembly memory that the next message overwrites.
       const copy = data.slice();
+      const answer = Buffer.from(copy.buffer);
+      end = Buffer.concat([end, answer.subarray(-endLength)]).subarray(-endLength);
+      isBroken ||= answer.includes(internalError);
       port.postMessage(copy, [copy.buffer]);
     },
   });
-  port.postMessage(statementDone);
+  port.postMessage(isBroken || !end.includes(readyForQuery) ? sessionBroken : statementDone);
 }
 
-function fail(error: unknown): void {
-  report({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
+/** After an error that no statement can be answered with. What was committed is in the write-ahead log. */
+function endThread(): void {
+  process.exit();
 }

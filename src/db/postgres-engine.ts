@@ -1,6 +1,7 @@
 import { Pool } from 'pg';
 import { MemoryError } from '../errors.ts';
 import type { Engine } from './engine.ts';
+import { forgiveRollbackOfLostConnections } from './lost-connection.ts';
 
 export interface PostgresEngineOptions {
   url: string;
@@ -30,7 +31,7 @@ export async function openPostgres(options: PostgresEngineOptions): Promise<Engi
   }
   return {
     name: 'postgres',
-    location: describeUrl(options.url),
+    location: describeUrl(withDatabase(options.url, options.name)),
     pool,
     ownerPool,
     // The limit is set by each transaction for itself, and owner's work sets none.
@@ -53,6 +54,7 @@ function createPool(options: PostgresEngineOptions, url: string, size: number): 
   });
   // An idle connection that breaks is replaced at its next use; with no listener it would end the process.
   pool.on('error', () => undefined);
+  forgiveRollbackOfLostConnections(pool);
   return pool;
 }
 

@@ -4,7 +4,8 @@ import PrismaPlugin from '@pothos/plugin-prisma';
 import RelayPlugin from '@pothos/plugin-relay';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import { DateTimeResolver, JSONObjectResolver, UUIDResolver } from 'graphql-scalars';
-import { MemoryError } from '../errors.ts';
+import { validate as isUuid } from 'uuid';
+import { invalidInput, MemoryError } from '../errors.ts';
 import type PrismaTypes from '../generated/pothos-types.ts';
 import { getDatamodel } from '../generated/pothos-types.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
@@ -32,8 +33,18 @@ export const builder = new SchemaBuilder<{
   },
   relay: {
     // Readable on purpose: a person who sees "episode:0198…" in a log can look it up.
-    encodeGlobalID: (typeName, id) => `${typeName.toLowerCase()}:${id}`,
+    encodeGlobalID: (typeName, id) => `${typeName.charAt(0).toLowerCase()}${typeName.slice(1)}:${id}`,
     decodeGlobalID: (globalId) => decodeGlobalId(globalId),
+    nodeTypeOptions: { description: 'Whatever has a global id.' },
+    idFieldOptions: { description: 'Global id: the type, a colon and the UUID.' },
+    nodeQueryOptions: {
+      description: 'Anything by its global id; null when it is not there.',
+      args: { id: { description: 'Global id, such as "episode:" and a UUID.' } },
+    },
+    nodesQueryOptions: {
+      description: 'Several by their global ids, in the order asked for; null where one is not there.',
+      args: { ids: { description: 'Global ids.' } },
+    },
   },
   prisma: {
     client: ({ memory }) => memory.db.tenant(memory.principal.tenantId),
@@ -43,10 +54,16 @@ export const builder = new SchemaBuilder<{
   complexity: { limit: { complexity: 2000, depth: 15, breadth: 500 }, defaultComplexity: 1, defaultListMultiplier: 10 },
 });
 
+/** For documents, beside the limits of what they ask for: no honest one has so many. */
+export const documentTokenLimit = 5000;
+
 const roleRank: Record<Role, number> = { butler: 0, operator: 1, admin: 2 };
 
 function decodeGlobalId(globalId: string): { typename: string; id: string } {
-  const [typeName = '', id = ''] = globalId.split(':');
+  const [typeName = '', id = '', ...rest] = globalId.split(':');
+  if (typeName === '' || !isUuid(id) || rest.length > 0) {
+    throw invalidInput('id', 'a global id such as "episode:" and a UUID', globalId);
+  }
   return { typename: typeName.charAt(0).toUpperCase() + typeName.slice(1), id };
 }
 

@@ -16,10 +16,14 @@ function renameFields(fields: readonly { name: string; type: GraphQLInputType }[
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => {
       const field = byName.get(name);
-      if (field === undefined) throw invalidInput('argument', `one of ${[...byName.keys()].join(', ')}`, name);
+      if (field === undefined) throw invalidInput('argument', describeNames([...byName.keys()]), name);
       return [field.name, renameValue(field.type, value)];
     }),
   );
+}
+
+function describeNames(names: string[]): string {
+  return names.length === 0 ? 'none, as there are none' : `one of ${names.join(', ')}`;
 }
 
 function renameValue(given: GraphQLInputType, value: unknown): unknown {

@@ -1,13 +1,6 @@
-import {
-  getNullableType,
-  isEnumType,
-  isInputObjectType,
-  isListType,
-  isNonNullType,
-  type GraphQLInputType,
-} from 'graphql';
-import type { Operation, ToolArgument } from './operation.ts';
+import { getNullableType, isEnumType, isInputObjectType, isListType, type GraphQLInputType } from 'graphql';
 import { toSnakeCase } from './names.ts';
+import { toArgument, type Operation, type ToolArgument } from './operation.ts';
 
 type JsonSchema = Record<string, unknown>;
 
@@ -28,7 +21,7 @@ function objectSchema(fields: readonly ToolArgument[]): ObjectSchema {
     properties: Object.fromEntries(
       fields.map(({ name, type, description }) => [toSnakeCase(name), { ...schemaOf(type), description }]),
     ),
-    required: fields.filter(({ type }) => isNonNullType(type)).map(({ name }) => toSnakeCase(name)),
+    required: fields.filter(({ isRequired }) => isRequired).map(({ name }) => toSnakeCase(name)),
     additionalProperties: false,
   };
 }
@@ -39,14 +32,6 @@ function schemaOf(given: GraphQLInputType): JsonSchema {
   if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name) };
   if (isInputObjectType(type)) return objectSchema(Object.values(type.getFields()).map(toArgument));
   return scalarSchemas[type.name] ?? { type: 'string' };
-}
-
-function toArgument(field: {
-  name: string;
-  type: GraphQLInputType;
-  description?: string | null | undefined;
-}): ToolArgument {
-  return { name: field.name, type: field.type, description: field.description ?? '' };
 }
 
 const scalarSchemas: Record<string, JsonSchema> = {

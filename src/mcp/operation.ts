@@ -1,5 +1,6 @@
 import {
   getNamedType,
+  isRequiredInputField,
   Kind,
   parse,
   typeFromAST,
@@ -7,6 +8,7 @@ import {
   type DocumentNode,
   type FieldNode,
   type GraphQLField,
+  type GraphQLInputField,
   type GraphQLInputType,
   type GraphQLObjectType,
   type GraphQLSchema,
@@ -18,6 +20,8 @@ export interface ToolArgument {
   /** As GraphQL names it. */
   name: string;
   type: GraphQLInputType;
+  /** Not when there is a default, even if null is refused. */
+  isRequired: boolean;
   description: string;
 }
 
@@ -57,11 +61,12 @@ function inputFields(field: GraphQLField<unknown, unknown>): ToolArgument[] {
   const input = field.args.find(({ name }) => name === 'input');
   const type = input && getNamedType(input.type);
   if (type === undefined || !('getFields' in type)) return [];
-  return Object.values(type.getFields()).map(({ name, type: fieldType, description }) => ({
-    name,
-    type: fieldType,
-    description: description ?? '',
-  }));
+  return Object.values(type.getFields()).map(toArgument);
+}
+
+export function toArgument(field: GraphQLInputField): ToolArgument {
+  const { name, type, description } = field;
+  return { name, type, isRequired: isRequiredInputField(field), description: description ?? '' };
 }
 
 function variables(
@@ -69,9 +74,10 @@ function variables(
   definition: OperationDefinitionNode,
   field: GraphQLField<unknown, unknown>,
 ): ToolArgument[] {
-  return (definition.variableDefinitions ?? []).map(({ variable, type }) => {
+  return (definition.variableDefinitions ?? []).map(({ variable, type, defaultValue }) => {
     const name = variable.name.value;
     const description = field.args.find((argument) => argument.name === name)?.description ?? '';
-    return { name, type: typeFromAST(schema, type as never) as GraphQLInputType, description };
+    const isRequired = type.kind === Kind.NON_NULL_TYPE && defaultValue === undefined;
+    return { name, type: typeFromAST(schema, type as never) as GraphQLInputType, isRequired, description };
   });
 }

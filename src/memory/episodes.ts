@@ -6,6 +6,7 @@ import type { Episode, Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
 import { ensureEmbeddingVersion } from './embedding-versions.ts';
 import { recordEvent } from './events.ts';
+import { normaliseMetadata } from './metadata.ts';
 import { normaliseContent, normaliseName } from './text.ts';
 
 export type { Episode };
@@ -30,7 +31,7 @@ export async function storeEpisode(context: MemoryContext, input: StoreEpisodeIn
     content: normaliseContent('content', input.content),
     sessionId: normaliseSessionId(input.sessionId),
     importance: checkImportance(input.importance ?? defaultImportance),
-    metadata: input.metadata ?? {},
+    metadata: normaliseMetadata('metadata', input.metadata ?? {}),
     createdAt,
     expiresAt: new Date(createdAt.getTime() + context.config.memory.episodes.defaultTtlDays * millisecondsPerDay),
   };
@@ -59,10 +60,15 @@ export async function getEpisode(context: MemoryContext, id: string): Promise<Ep
   const { tenantId } = context.principal;
   if (!isUuid(id)) throw invalidInput('id', 'a UUID', id);
   const episode = await context.db.tenant(tenantId).episode.findFirst({
-    where: { tenantId, id, forgottenAt: null, expiresAt: { gt: context.now() } },
+    where: { tenantId, id, ...isThere(context) },
   });
   if (episode === null) throw new MemoryError('NOT_FOUND', `episode ${id} is not there`);
   return episode;
+}
+
+/** Expired and forgotten ones are gone for every reader, even before a sweep removes them. */
+export function isThere({ now }: Pick<MemoryContext, 'now'>): { forgottenAt: null; expiresAt: { gt: Date } } {
+  return { forgottenAt: null, expiresAt: { gt: now() } };
 }
 
 /** A blank session is no session; anything else must be a UUID. */

@@ -14,6 +14,10 @@ export type EntityType =
   | 'tenant';
 
 export interface EventInput {
+  id?: string;
+  /** The event of the write that this one followed from. */
+  causeEventId?: string;
+  revertsEventId?: string;
   eventType: `${string}.${string}`;
   entityType: EntityType;
   entityId: string;
@@ -27,7 +31,7 @@ export async function recordEvent(context: MemoryContext, transaction: Transacti
   await transaction.memoryEvent.create({
     data: {
       tenantId: principal.tenantId,
-      id: uuidv7(),
+      id: event.id ?? uuidv7(),
       eventType: event.eventType,
       entityType: event.entityType,
       entityId: event.entityId,
@@ -36,6 +40,8 @@ export async function recordEvent(context: MemoryContext, transaction: Transacti
       requestId: requestContext.requestId,
       subrequestId: requestContext.subrequestId,
       segmentId: requestContext.segmentId,
+      causeEventId: event.causeEventId ?? null,
+      revertsEventId: event.revertsEventId ?? null,
       payload: { before: event.before ?? null, after: event.after ?? null },
     },
     select: { id: true },

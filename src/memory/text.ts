@@ -8,14 +8,17 @@ export const nameLimit = 200;
  * cut at the limit between code points. Blank text is refused: there is nothing to remember in it.
  */
 export function normaliseContent(field: string, given: string): string {
-  const text = given
-    .replaceAll('\0', '')
-    .toWellFormed()
+  const text = storable(given)
     .replace(/[^\S\n]+/g, ' ')
     .replace(/\s*\n\s*/g, '\n')
     .trim();
   if (text === '') throw invalidInput(field, 'text that is not blank', given);
   return cutAtCodePoint(text, contentLimit);
+}
+
+/** Without what PostgreSQL refuses in text: NUL, and halves of surrogate pairs. */
+export function storable(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed();
 }
 
 /** A short label such as a butler's name or a scope: one line, as given but for blanks around it. */

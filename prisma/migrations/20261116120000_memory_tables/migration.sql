@@ -10,12 +10,15 @@ CREATE FUNCTION memory_key(written text) RETURNS text
   AS $$ SELECT regexp_replace(lower(btrim(written)), '[[:space:]_-]+', '_', 'g') $$;
 
 -- A generated column needs an immutable expression, and a cast from text to regconfig is not one: hence the list.
--- It holds the languages that PostgreSQL has shipped since 14.
+-- It holds the languages that PostgreSQL has since version 14.
 CREATE FUNCTION memory_text_search(language text) RETURNS regconfig
   LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
   AS $$
     SELECT CASE language
       WHEN 'arabic' THEN 'pg_catalog.arabic'::regconfig
+      WHEN 'armenian' THEN 'pg_catalog.armenian'::regconfig
+      WHEN 'basque' THEN 'pg_catalog.basque'::regconfig
+      WHEN 'catalan' THEN 'pg_catalog.catalan'::regconfig
       WHEN 'danish' THEN 'pg_catalog.danish'::regconfig
       WHEN 'dutch' THEN 'pg_catalog.dutch'::regconfig
       WHEN 'english' THEN 'pg_catalog.english'::regconfig
@@ -23,6 +26,7 @@ CREATE FUNCTION memory_text_search(language text) RETURNS regconfig
       WHEN 'french' THEN 'pg_catalog.french'::regconfig
       WHEN 'german' THEN 'pg_catalog.german'::regconfig
       WHEN 'greek' THEN 'pg_catalog.greek'::regconfig
+      WHEN 'hindi' THEN 'pg_catalog.hindi'::regconfig
       WHEN 'hungarian' THEN 'pg_catalog.hungarian'::regconfig
       WHEN 'indonesian' THEN 'pg_catalog.indonesian'::regconfig
       WHEN 'irish' THEN 'pg_catalog.irish'::regconfig
@@ -33,10 +37,12 @@ CREATE FUNCTION memory_text_search(language text) RETURNS regconfig
       WHEN 'portuguese' THEN 'pg_catalog.portuguese'::regconfig
       WHEN 'romanian' THEN 'pg_catalog.romanian'::regconfig
       WHEN 'russian' THEN 'pg_catalog.russian'::regconfig
+      WHEN 'serbian' THEN 'pg_catalog.serbian'::regconfig
       WHEN 'spanish' THEN 'pg_catalog.spanish'::regconfig
       WHEN 'swedish' THEN 'pg_catalog.swedish'::regconfig
       WHEN 'tamil' THEN 'pg_catalog.tamil'::regconfig
       WHEN 'turkish' THEN 'pg_catalog.turkish'::regconfig
+      WHEN 'yiddish' THEN 'pg_catalog.yiddish'::regconfig
       WHEN 'simple' THEN 'pg_catalog.simple'::regconfig
     END
   $$;
@@ -297,13 +303,19 @@ CREATE TABLE memory_events (
   request_id text NOT NULL,
   subrequest_id text,
   segment_id text,
+  -- The event of the write that this one followed from, such as the storing of the fact that superseded another.
+  cause_event_id uuid,
   reverts_event_id uuid,
   payload jsonb NOT NULL CONSTRAINT memory_events_payload_check CHECK (jsonb_typeof(payload) = 'object'),
   CONSTRAINT memory_events_pkey PRIMARY KEY (tenant_id, id),
+  -- A consequence may be written before its cause, in one transaction.
+  CONSTRAINT memory_events_cause_fkey FOREIGN KEY (tenant_id, cause_event_id) REFERENCES memory_events (tenant_id, id) DEFERRABLE INITIALLY DEFERRED,
   CONSTRAINT memory_events_reverts_fkey FOREIGN KEY (tenant_id, reverts_event_id) REFERENCES memory_events (tenant_id, id)
 );
 CREATE UNIQUE INDEX memory_events_by_sequence ON memory_events (tenant_id, sequence);
 CREATE INDEX memory_events_by_entity ON memory_events (tenant_id, entity_type, entity_id, sequence);
+CREATE INDEX memory_events_by_cause ON memory_events (tenant_id, cause_event_id) WHERE cause_event_id IS NOT NULL;
+CREATE INDEX memory_events_by_reverted ON memory_events (tenant_id, reverts_event_id) WHERE reverts_event_id IS NOT NULL;
 CREATE INDEX memory_events_by_time ON memory_events (tenant_id, occurred_at, sequence);
 
 CREATE TABLE context_receipts (

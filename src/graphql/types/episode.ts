@@ -1,4 +1,4 @@
-import { getEpisode, storeEpisode } from '../../memory/episodes.ts';
+import { getEpisode, isThere, storeEpisode } from '../../memory/episodes.ts';
 import { builder } from '../builder.ts';
 
 const ConsolidationStatus = builder.enumType('ConsolidationStatus', {
@@ -14,7 +14,8 @@ const ConsolidationStatus = builder.enumType('ConsolidationStatus', {
 export const EpisodeRef = builder.prismaNode('Episode', {
   description: 'What happened: an observation of one session. Append-only, short-lived, the source of facts and rules.',
   id: { resolve: ({ id }) => id, description: 'Global id: "episode:" and the UUID.' },
-  findUnique: (id, { memory }) => ({ tenantId_id: { tenantId: memory.principal.tenantId, id } }),
+  nullable: true,
+  findUnique: (id, { memory }) => ({ tenantId_id: { tenantId: memory.principal.tenantId, id }, ...isThere(memory) }),
   fields: (t) => ({
     uuid: t.expose('id', { type: 'UUID', description: 'The id as MCP tools give and take it.' }),
     butler: t.exposeString('butler', { description: 'The butler that observed it.' }),
@@ -31,7 +32,7 @@ export const EpisodeRef = builder.prismaNode('Episode', {
       description: 'Whether its status is consolidated, for callers that know no other state.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it will be deleted.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it expires; from then on it is not found.' }),
     metadata: t.expose('metadata', { type: 'JSONObject', description: 'As given when it was stored.' }),
   }),
 });

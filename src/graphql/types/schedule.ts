@@ -26,7 +26,7 @@ builder.queryField('schedules', (t) =>
     description: 'Every entry of [butler.schedule], the disabled ones among them.',
     resolve: (_root, _args, { memory, scheduledJobs }) =>
       Object.entries(memory.config.schedule).map(([job, { cron, enabled, prompt }]) => ({
-        job,
+        job: job.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
         cron,
         enabled,
         available: scheduledJobs.has(job),

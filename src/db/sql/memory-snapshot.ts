@@ -1,0 +1,36 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+
+export const memoryTables = { episode: 'episodes', fact: 'facts', rule: 'rules' } as const;
+export type MemoryType = keyof typeof memoryTables;
+export const memoryTypes = Object.keys(memoryTables) as MemoryType[];
+
+/**
+ * What events do not keep of a row: vectors (made again from the text), generated columns (follow from the others),
+ * references (counted, not told one by one) and leases (over before anyone asks).
+ */
+const leftOut = [
+  'embedding',
+  'embedding_version_id',
+  'alternate_embedding',
+  'alternate_embedding_version_id',
+  'search_vector',
+  'subject_key',
+  'predicate_key',
+  'consolidated',
+  'reference_count',
+  'last_referenced_at',
+  'consolidation_run_id',
+  'lease_expires_at',
+];
+
+/** A row as events keep it, made by the database so that it can be compared with and turned into a row again there. */
+export function snapshotOf(alias: string): Prisma.Sql {
+  return Prisma.sql`to_jsonb(${Prisma.raw(alias)}) - ${leftOut}::text[]`;
+}
+
+/** With `lock`, no other transaction changes the row before this one ends. */
+export function selectSnapshot(type: MemoryType, tenantId: string, id: string, lock: boolean): Prisma.Sql {
+  return Prisma.sql`
+    SELECT ${snapshotOf('m')} AS snapshot FROM ${Prisma.raw(memoryTables[type])} m
+    WHERE tenant_id = ${tenantId} AND id = ${id}::uuid ${Prisma.raw(lock ? 'FOR UPDATE' : '')}`;
+}

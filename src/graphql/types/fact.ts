@@ -1,0 +1,123 @@
+import { effectiveConfidence, type Permanence } from '../../memory/confidence.ts';
+import { storeFact, type FactKind, type FactValidity } from '../../memory/facts.ts';
+import { generationOf } from '../../memory/generation.ts';
+import { builder } from '../builder.ts';
+import { FactKindEnum, FactValidityEnum, GenerationEnum, PermanenceEnum } from '../enums.ts';
+
+export const FactRef = builder.prismaNode('Fact', {
+  description: 'What is true: a subject, a predicate and what holds of them. Decays unless it is confirmed.',
+  id: { resolve: ({ id }) => id, description: 'Global id: "fact:" and the UUID.' },
+  nullable: true,
+  findUnique: (id, { memory }) => ({ tenantId_id: { tenantId: memory.principal.tenantId, id } }),
+  fields: (t) => ({
+    uuid: t.expose('id', { type: 'UUID', description: 'The id as MCP tools give and take it.' }),
+    subject: t.exposeString('subject', { description: 'Who or what it is about, as it was written.' }),
+    predicate: t.exposeString('predicate', { description: 'What it says about the subject, as it was written.' }),
+    content: t.exposeString('content', { description: 'What holds.' }),
+    scope: t.exposeString('scope', { description: 'Who may see it: "global", or the name of one butler.' }),
+    kind: t.field({
+      type: FactKindEnum,
+      description: 'Whether it lasts or is a point in time.',
+      resolve: ({ kind }) => kind as FactKind,
+    }),
+    validity: t.field({
+      type: FactValidityEnum,
+      description: 'Whether it counts.',
+      resolve: ({ validity }) => validity as FactValidity,
+    }),
+    importance: t.exposeFloat('importance', { description: 'From 1 (trivial) to 10 (vital).' }),
+    confidence: t.exposeFloat('confidence', { description: 'From 0 to 1, when it was last confirmed.' }),
+    effectiveConfidence: t.float({
+      description: 'The confidence now: it has decayed since the last confirmation.',
+      resolve: (fact, _args, { memory }) => effectiveConfidence(fact, memory.now()),
+    }),
+    permanence: t.field({
+      type: PermanenceEnum,
+      description: 'How fast it decays.',
+      resolve: ({ permanence }) => permanence as Permanence,
+    }),
+    decayRate: t.exposeFloat('decayRate', { description: 'Decay a day, which the permanence decides.' }),
+    generation: t.field({
+      type: GenerationEnum,
+      description: 'How far it has come.',
+      resolve: ({ permanence }) => generationOf({ type: 'fact', permanence: permanence as Permanence }),
+    }),
+    sourceButler: t.exposeString('sourceButler', { nullable: true, description: 'The butler that learned it.' }),
+    sourceEpisodeId: t.expose('sourceEpisodeId', {
+      type: 'UUID',
+      nullable: true,
+      description: 'UUID of the episode it was learned from.',
+    }),
+    supersedes: t.relation('supersedes', { nullable: true, description: 'The fact whose place it took.' }),
+    supersededBy: t.relation('supersededBy', { description: 'The facts that took its place; one, unless it was undone.' }),
+    observedAt: t.expose('observedAt', { type: 'DateTime', nullable: true, description: 'When it was observed.' }),
+    validFrom: t.expose('validFrom', { type: 'DateTime', nullable: true, description: 'Since when it is true.' }),
+    validTo: t.expose('validTo', { type: 'DateTime', nullable: true, description: 'Until when it was true.' }),
+    recordedAt: t.expose('recordedAt', { type: 'DateTime', description: 'When it became known here.' }),
+    supersededAt: t.expose('supersededAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it became known here that another took its place.',
+    }),
+    referenceCount: t.exposeInt('referenceCount', { description: 'How often it was asked for.' }),
+    lastReferencedAt: t.expose('lastReferencedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was last asked for.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
+    lastConfirmedAt: t.expose('lastConfirmedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was last confirmed; its decay counts from here.',
+    }),
+    version: t.exposeInt('version', { description: 'Goes up with every change.' }),
+    tags: t.stringList({ description: 'Its tags.', resolve: ({ tags }) => tags as string[] }),
+    metadata: t.expose('metadata', { type: 'JSONObject', description: 'As given when it was stored.' }),
+  }),
+});
+
+const StoreFactInput = builder.inputType('StoreFactInput', {
+  description: 'A fact to store.',
+  fields: (t) => ({
+    subject: t.string({ required: true, description: 'Who or what it is about, such as "user".' }),
+    predicate: t.string({ required: true, description: 'What it says of the subject, such as "favourite_food".' }),
+    content: t.string({ required: true, description: 'What holds.' }),
+    importance: t.float({ description: 'From 1 (trivial) to 10 (vital). Default 5.' }),
+    permanence: t.field({ type: PermanenceEnum, description: 'How fast it decays. Default standard.' }),
+    confidence: t.float({ description: 'From 0 to 1. Default 1.' }),
+    scope: t.string({ description: 'Who may see it: "global", or the name of one butler. Default global.' }),
+    kind: t.field({ type: FactKindEnum, description: 'An event is never superseded. Default state.' }),
+    tags: t.stringList({ description: 'Words to filter by; at most 64.' }),
+    metadata: t.field({ type: 'JSONObject', description: 'Anything structured that should come back with it.' }),
+    sourceButler: t.string({ description: 'The butler that learned it. Default: the caller.' }),
+    sourceEpisodeId: t.string({ description: 'UUID of the episode it was learned from; a link is made to it.' }),
+    observedAt: t.field({ type: 'DateTime', description: 'When it was observed. An event has now as its default.' }),
+    validFrom: t.field({ type: 'DateTime', description: 'Since when it is true, if that is known.' }),
+    validTo: t.field({ type: 'DateTime', description: 'Until when it is true, if that is known.' }),
+    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
+  }),
+});
+
+builder.queryField('fact', (t) =>
+  t.prismaField({
+    type: FactRef,
+    nullable: true,
+    description: 'One fact by its UUID, whatever its validity; null when it is not there.',
+    args: { id: t.arg({ type: 'UUID', required: true, description: 'UUID of the fact.' }) },
+    resolve: (query, _root, { id }, { memory }) => {
+      const { tenantId } = memory.principal;
+      return memory.db.tenant(tenantId).fact.findUnique({ ...query, where: { tenantId_id: { tenantId, id } } });
+    },
+  }),
+);
+
+builder.mutationField('storeFact', (t) =>
+  t.field({
+    type: FactRef,
+    description:
+      'Stores a fact. A live one with the same scope, subject and predicate is superseded by it; one that says the same already is confirmed instead.',
+    args: { input: t.arg({ type: StoreFactInput, required: true, description: 'The fact.' }) },
+    resolve: (_root, { input }, { memory }) => storeFact(memory, input),
+  }),
+);

@@ -1,0 +1,237 @@
+import { v7 as uuidv7 } from 'uuid';
+import { lockFactKey } from '../db/sql/lock-fact-key.ts';
+import { setEmbedding } from '../db/sql/set-embedding.ts';
+import { invalidInput } from '../errors.ts';
+import { Prisma, type Fact } from '../generated/prisma/client.ts';
+import { decayRates, permanences, type Permanence } from './confidence.ts';
+import type { MemoryContext } from './context.ts';
+import { embedOne } from './embed.ts';
+import { ensureEmbeddingVersion } from './embedding-versions.ts';
+import { mutateOnce } from './idempotency.ts';
+import { createLink } from './links.ts';
+import { normaliseMetadata } from './metadata.ts';
+import { changeMemory, recordCreation, type Mutation } from './mutation.ts';
+import { normaliseContent, normaliseName } from './text.ts';
+import { checkDate, checkNumber, checkOneOf, checkOptionalUuid, globalScope, normaliseTags } from './values.ts';
+
+export type { Fact };
+
+export const factKinds = ['state', 'event'] as const;
+export type FactKind = (typeof factKinds)[number];
+
+export const factValidities = ['active', 'fading', 'superseded', 'expired', 'retracted'] as const;
+export type FactValidity = (typeof factValidities)[number];
+
+/** Live is active or fading: the validities of which a key has one fact at most. */
+export const liveValidities: FactValidity[] = ['active', 'fading'];
+
+export interface StoreFactInput {
+  subject: string;
+  predicate: string;
+  content: string;
+  importance?: number | null | undefined;
+  permanence?: string | null | undefined;
+  confidence?: number | null | undefined;
+  scope?: string | null | undefined;
+  kind?: string | null | undefined;
+  tags?: readonly string[] | null | undefined;
+  metadata?: Prisma.InputJsonObject | null | undefined;
+  sourceButler?: string | null | undefined;
+  sourceEpisodeId?: string | null | undefined;
+  observedAt?: Date | null | undefined;
+  validFrom?: Date | null | undefined;
+  validTo?: Date | null | undefined;
+  idempotencyKey?: string | null | undefined;
+}
+
+/**
+ * Stores what is true. A live fact with the same scope, subject and predicate is superseded by it; one that says the
+ * same already is confirmed instead, and takes over what else was given.
+ */
+export async function storeFact(context: MemoryContext, input: StoreFactInput): Promise<Fact> {
+  const values = normaliseFact(context, input);
+  const embedding = await embedOne(context, embeddedText(values));
+  const { idempotencyKey, ...rest } = input;
+  const id = await mutateOnce(context, { operation: 'storeFact', idempotencyKey, input: rest }, async (mutation) => {
+    const live = await lockLiveFact(mutation, values);
+    if (live !== null && live.content === values.content) return confirmStored(mutation, live, input, values);
+    if (live !== null) await supersede(mutation, live, values);
+    await insertFact(mutation, values, live, embedding);
+    await linkFact(mutation, values, live);
+    return values.id;
+  });
+  const { tenantId } = context.principal;
+  return context.db.tenant(tenantId).fact.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+}
+
+interface FactValues {
+  id: string;
+  subject: string;
+  predicate: string;
+  content: string;
+  scope: string;
+  kind: FactKind;
+  importance: number;
+  confidence: number;
+  permanence: Permanence;
+  tags: string[];
+  metadata: Prisma.InputJsonObject;
+  sourceButler: string | null;
+  sourceEpisodeId: string | null;
+  observedAt: Date | null;
+  validFrom: Date | null;
+  validTo: Date | null;
+}
+
+function normaliseFact(context: MemoryContext, input: StoreFactInput): FactValues {
+  const values: FactValues = {
+    id: uuidv7(),
+    subject: normaliseName('subject', input.subject),
+    predicate: normaliseName('predicate', input.predicate),
+    content: normaliseContent('content', input.content),
+    scope: normaliseName('scope', input.scope ?? globalScope),
+    kind: checkOneOf('kind', input.kind ?? 'state', factKinds),
+    importance: checkNumber('importance', input.importance ?? 5, 1, 10),
+    confidence: checkNumber('confidence', input.confidence ?? 1, 0, 1),
+    permanence: checkOneOf('permanence', input.permanence ?? 'standard', permanences),
+    tags: normaliseTags(input.tags),
+    metadata: normaliseMetadata('metadata', input.metadata ?? {}),
+    sourceButler: input.sourceButler ? normaliseName('source_butler', input.sourceButler) : context.principal.butler,
+    sourceEpisodeId: checkOptionalUuid('source_episode_id', input.sourceEpisodeId),
+    observedAt: checkDate('observed_at', input.observedAt),
+    validFrom: checkDate('valid_from', input.validFrom),
+    validTo: checkDate('valid_to', input.validTo),
+  };
+  if (values.kind === 'event') values.observedAt ??= context.now();
+  if (values.validFrom !== null && values.validTo !== null && values.validTo < values.validFrom) {
+    throw invalidInput('valid_to', 'not before valid_from', values.validTo);
+  }
+  return values;
+}
+
+/** Subject and predicate belong to what a fact says: "user, allergy: nuts" must be near "is the user allergic?". */
+export function embeddedText({ subject, predicate, content }: Pick<Fact, 'subject' | 'predicate' | 'content'>): string {
+  return `${subject} ${predicate.replaceAll('_', ' ')} ${content}`;
+}
+
+/** An event is a point in time: it has no key to share and nothing to supersede. */
+async function lockLiveFact({ transaction, tenantId }: Mutation, values: FactValues): Promise<Fact | null> {
+  if (values.kind === 'event') return null;
+  const { scope, subject, predicate } = values;
+  await transaction.$queryRaw(lockFactKey(tenantId, scope, subject, predicate));
+  const [key] = await transaction.$queryRaw<{ subject: string; predicate: string }[]>(
+    Prisma.sql`SELECT memory_key(${subject}) AS subject, memory_key(${predicate}) AS predicate`,
+  );
+  if (key === undefined) return null;
+  return transaction.fact.findFirst({
+    where: {
+      tenantId,
+      scope,
+      subjectKey: key.subject,
+      predicateKey: key.predicate,
+      kind: 'state',
+      validity: { in: liveValidities },
+    },
+  });
+}
+
+async function confirmStored(mutation: Mutation, live: Fact, given: StoreFactInput, values: FactValues): Promise<string> {
+  const { tenantId, id } = live;
+  await changeMemory(mutation, { type: 'fact', id }, 'fact.confirmed', () =>
+    mutation.transaction.fact.update({
+      where: { tenantId_id: { tenantId, id } },
+      data: {
+        ...givenAttributes(given, values),
+        validity: 'active',
+        lastConfirmedAt: mutation.now,
+        version: { increment: 1 },
+      },
+    }),
+  );
+  return id;
+}
+
+/** Only what the caller named: a default must not overwrite what is known. */
+function givenAttributes(given: StoreFactInput, values: FactValues): Prisma.FactUpdateInput {
+  return {
+    ...(given.importance != null && { importance: values.importance }),
+    ...(given.confidence != null && { confidence: values.confidence }),
+    ...(given.permanence != null && { permanence: values.permanence, decayRate: decayRates[values.permanence] }),
+    ...(given.tags != null && { tags: values.tags }),
+    ...(given.metadata != null && { metadata: values.metadata }),
+    ...(given.validFrom != null && { validFrom: values.validFrom }),
+    ...(given.validTo != null && { validTo: values.validTo }),
+  };
+}
+
+/** The successor is inserted after this: the database lets no key have two live facts, not even for a moment. */
+async function supersede({ consequence: mutation }: Mutation, live: Fact, values: FactValues): Promise<void> {
+  const { tenantId, id } = live;
+  await changeMemory(mutation, { type: 'fact', id }, 'fact.superseded', () =>
+    mutation.transaction.fact.update({
+      where: { tenantId_id: { tenantId, id } },
+      data: {
+        validity: 'superseded',
+        supersededAt: mutation.now,
+        validTo: live.validTo ?? endOfValidity(live, values, mutation.now),
+        version: { increment: 1 },
+      },
+    }),
+  );
+}
+
+/** It was true until its successor became true, as far as that is known; never before it began. */
+function endOfValidity(live: Fact, { validFrom }: FactValues, now: Date): Date {
+  const end = validFrom ?? now;
+  return live.validFrom !== null && live.validFrom > end ? live.validFrom : end;
+}
+
+async function insertFact(
+  mutation: Mutation,
+  values: FactValues,
+  live: Fact | null,
+  vector: Float32Array,
+): Promise<void> {
+  const { context, transaction, tenantId, now } = mutation;
+  await transaction.fact.create({
+    data: {
+      ...values,
+      tenantId,
+      decayRate: decayRates[values.permanence],
+      supersedesId: live?.id ?? null,
+      recordedAt: now,
+      createdAt: now,
+      lastConfirmedAt: now,
+      requestId: context.requestContext.requestId,
+    },
+    select: { id: true },
+  });
+  const version = await ensureEmbeddingVersion(context, transaction);
+  await transaction.$executeRaw(setEmbedding('fact', { tenantId, id: values.id }, { vector, version }));
+  await recordCreation(mutation, { type: 'fact', id: values.id }, 'fact.stored');
+}
+
+async function linkFact({ consequence: mutation }: Mutation, values: FactValues, live: Fact | null): Promise<void> {
+  const source = { type: 'fact', id: values.id } as const;
+  if (live !== null) await createLink(mutation, { source, target: { type: 'fact', id: live.id }, relation: 'supersedes' });
+  if (values.sourceEpisodeId !== null) {
+    const target = { type: 'episode', id: values.sourceEpisodeId } as const;
+    await createLink(mutation, { source, target, relation: 'derived_from' });
+  }
+  for (const id of await findContradicted(mutation, values, live)) {
+    await createLink(mutation, { source, target: { type: 'fact', id }, relation: 'contradicts' });
+  }
+}
+
+/** Live facts of the same key in other scopes that say something else, and what another butler said before. */
+async function findContradicted(mutation: Mutation, values: FactValues, live: Fact | null): Promise<string[]> {
+  if (values.kind === 'event') return [];
+  const others = await mutation.transaction.$queryRaw<{ id: string }[]>(Prisma.sql`
+    SELECT id::text FROM facts
+    WHERE tenant_id = ${mutation.tenantId} AND subject_key = memory_key(${values.subject})
+      AND predicate_key = memory_key(${values.predicate}) AND scope <> ${values.scope} AND kind = 'state'
+      AND validity IN ('active', 'fading') AND content <> ${values.content}
+    ORDER BY created_at DESC, id LIMIT 20`);
+  const fromAnotherSource = live !== null && live.sourceButler !== values.sourceButler ? [live.id] : [];
+  return [...fromAnotherSource, ...others.map(({ id }) => id)];
+}

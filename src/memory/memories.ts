@@ -1,0 +1,165 @@
+import type { MemoryType } from '../db/sql/memory-snapshot.ts';
+import { MemoryError } from '../errors.ts';
+import type { Transaction } from '../db/database.ts';
+import type { Episode, Fact, Rule } from '../generated/prisma/client.ts';
+import type { MemoryContext } from './context.ts';
+import { liveValidities, type FactValidity } from './facts.ts';
+import { mutateOnce } from './idempotency.ts';
+import type { MemoryReference } from './links.ts';
+import { changeMemory, type Mutation } from './mutation.ts';
+import { checkUuid } from './values.ts';
+
+/** What the three types have in common: found, confirmed, forgotten and restored by type and id. */
+export type Memory =
+  | { type: 'episode'; row: Episode }
+  | { type: 'fact'; row: Fact }
+  | { type: 'rule'; row: Rule };
+
+export interface MemoryWrite extends MemoryReference {
+  idempotencyKey?: string | null | undefined;
+}
+
+/** Null when it is not there: unknown, of another tenant, or an episode past its time. */
+export async function findMemory(context: MemoryContext, { type, id }: MemoryReference): Promise<Memory | null> {
+  const { tenantId } = context.principal;
+  const client = context.db.tenant(tenantId);
+  const where = { tenantId_id: { tenantId, id: checkUuid('id', id) } };
+  if (type === 'fact') return asMemory(type, await client.fact.findUnique({ where }));
+  if (type === 'rule') return asMemory(type, await client.rule.findUnique({ where }));
+  const episode = await client.episode.findUnique({ where });
+  return episode !== null && episode.expiresAt > context.now() ? { type: 'episode', row: episode } : null;
+}
+
+function asMemory<T extends 'fact' | 'rule', Row>(type: T, row: Row | null): { type: T; row: Row } | null {
+  return row === null ? null : { type, row };
+}
+
+export async function getMemory(context: MemoryContext, reference: MemoryReference): Promise<Memory> {
+  const memory = await findMemory(context, reference);
+  if (memory === null) throw notFound(reference);
+  return memory;
+}
+
+/** Still true: decay starts anew, and what was fading is normal again at once. */
+export async function confirmMemory(context: MemoryContext, { idempotencyKey, ...given }: MemoryWrite): Promise<Memory> {
+  const reference = checkReference(given);
+  const { type, id } = reference;
+  if (type === 'episode') {
+    throw new MemoryError('INVALID_TRANSITION', 'type: fact or rule; given "episode", which happened and needs no proof');
+  }
+  await mutateOnce(context, { operation: 'confirm', idempotencyKey, input: reference }, async (mutation) => {
+    const validity = await lockValidity(mutation, reference);
+    if (!(liveValidities as string[]).includes(validity)) throw notLive(reference, validity);
+    await changeMemory(mutation, reference, `${type}.confirmed`, () => confirmRow(mutation, type, id));
+    return id;
+  });
+  return getMemory(context, reference);
+}
+
+async function confirmRow({ transaction, tenantId, now }: Mutation, type: 'fact' | 'rule', id: string): Promise<void> {
+  const change = {
+    where: { tenantId_id: { tenantId, id } },
+    data: { validity: 'active', lastConfirmedAt: now, version: { increment: 1 } },
+    select: { id: true },
+  };
+  await (type === 'fact' ? transaction.fact.update(change) : transaction.rule.update(change));
+}
+
+/** Out of every search, context, count and consolidation, and still there: `restoreMemory` brings it back. */
+export async function forgetMemory(context: MemoryContext, { idempotencyKey, ...given }: MemoryWrite): Promise<Memory> {
+  const reference = checkReference(given);
+  const { type, id } = reference;
+  await mutateOnce(context, { operation: 'forget', idempotencyKey, input: reference }, async (mutation) => {
+    const validity = await lockValidity(mutation, reference);
+    if (validity === 'retracted') throw notLive(reference, validity);
+    const eventType = type === 'fact' ? 'fact.retracted' : (`${type}.forgotten` as const);
+    await changeMemory(mutation, reference, eventType, () => setForgotten(mutation, reference, 'retracted', mutation.now));
+    return id;
+  });
+  return getMemory(context, reference);
+}
+
+/** A fact comes back as active, unless its key has a live one by now; that one would have to go first. */
+export async function restoreMemory(context: MemoryContext, { idempotencyKey, ...given }: MemoryWrite): Promise<Memory> {
+  const reference = checkReference(given);
+  const { type, id } = reference;
+  await mutateOnce(context, { operation: 'restore', idempotencyKey, input: reference }, async (mutation) => {
+    const validity = await lockValidity(mutation, reference);
+    if (validity !== 'retracted') {
+      throw new MemoryError('INVALID_TRANSITION', `${type} ${id} is ${validity}: only what was forgotten can be restored`);
+    }
+    if (type === 'fact') await refuseSecondLiveFact(mutation, id);
+    await changeMemory(mutation, reference, `${type}.restored`, () => setForgotten(mutation, reference, 'active', null));
+    return id;
+  });
+  return getMemory(context, reference);
+}
+
+async function setForgotten(
+  { transaction, tenantId }: Mutation,
+  { type, id }: MemoryReference,
+  validity: FactValidity,
+  forgottenAt: Date | null,
+): Promise<void> {
+  const where = { tenantId_id: { tenantId, id } };
+  const version = { increment: 1 };
+  const select = { id: true };
+  if (type === 'fact') await transaction.fact.update({ where, data: { validity, version }, select });
+  else if (type === 'rule') await transaction.rule.update({ where, data: { validity, forgottenAt, version }, select });
+  else await transaction.episode.update({ where, data: { forgottenAt, version }, select });
+}
+
+/** Locks the row. An episode has no validity: it is active until it is forgotten. */
+async function lockValidity({ transaction, tenantId, now }: Mutation, { type, id }: MemoryReference): Promise<string> {
+  const [row] = await lockRow(transaction, tenantId, type, id);
+  if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) throw notFound({ type, id });
+  return row.validity;
+}
+
+interface LockedRow {
+  validity: string;
+  expires_at: Date | null;
+}
+
+function lockRow(transaction: Transaction, tenantId: string, type: MemoryType, id: string): Promise<LockedRow[]> {
+  switch (type) {
+    case 'fact':
+      return transaction.$queryRaw`SELECT validity, NULL::timestamptz AS expires_at FROM facts
+        WHERE tenant_id = ${tenantId} AND id = ${id}::uuid FOR UPDATE`;
+    case 'rule':
+      return transaction.$queryRaw`SELECT validity, NULL::timestamptz AS expires_at FROM rules
+        WHERE tenant_id = ${tenantId} AND id = ${id}::uuid FOR UPDATE`;
+    default:
+      return transaction.$queryRaw`
+        SELECT CASE WHEN forgotten_at IS NULL THEN 'active' ELSE 'retracted' END AS validity, expires_at FROM episodes
+        WHERE tenant_id = ${tenantId} AND id = ${id}::uuid FOR UPDATE`;
+  }
+}
+
+async function refuseSecondLiveFact({ transaction, tenantId }: Mutation, id: string): Promise<void> {
+  const fact = await transaction.fact.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+  const { scope, subjectKey, predicateKey, kind } = fact;
+  if (kind !== 'state') return;
+  const live = await transaction.fact.findFirst({
+    where: { tenantId, scope, subjectKey, predicateKey, kind, validity: { in: liveValidities } },
+    select: { id: true },
+  });
+  if (live === null) return;
+  throw new MemoryError('CONFLICT', `fact ${id} cannot be restored: fact ${live.id} took its place`, {
+    hint: `Forget fact ${live.id} first.`,
+  });
+}
+
+function checkReference({ type, id }: MemoryReference): MemoryReference {
+  return { type, id: checkUuid('id', id) };
+}
+
+function notFound({ type, id }: MemoryReference): MemoryError {
+  return new MemoryError('NOT_FOUND', `${type} ${id} is not there`);
+}
+
+function notLive({ type, id }: MemoryReference, validity: string): MemoryError {
+  return new MemoryError('INVALID_TRANSITION', `${type} ${id} is ${validity}, and must be live for this`, {
+    hint: validity === 'retracted' ? 'Restore it first.' : 'Store it anew if it is true again.',
+  });
+}

@@ -1,0 +1,77 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Transaction } from '../db/database.ts';
+import { selectSnapshot, type MemoryType } from '../db/sql/memory-snapshot.ts';
+import { MemoryError } from '../errors.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import type { MemoryContext } from './context.ts';
+import { recordEvent, type EventInput } from './events.ts';
+
+/** A row as an event keeps it: column names as in the database. */
+export type Snapshot = Prisma.JsonObject;
+
+/**
+ * One write of a caller, in one transaction. One event says what the caller did; the others (the fact that was
+ * superseded by it, the link that was made) are its consequences: they name it as their cause and are undone with it.
+ */
+export interface Mutation {
+  readonly context: MemoryContext;
+  readonly transaction: Transaction;
+  readonly tenantId: string;
+  readonly now: Date;
+  record(event: EventInput): Promise<void>;
+  /** The same mutation, whose events are consequences. */
+  readonly consequence: Mutation;
+}
+
+export async function mutate<T>(context: MemoryContext, work: (mutation: Mutation) => Promise<T>): Promise<T> {
+  const { tenantId } = context.principal;
+  return context.db.transaction(tenantId, (transaction) => work(createMutation(context, transaction)));
+}
+
+/** Several may share a transaction: a batch is many writes that commit together. */
+export function createMutation(context: MemoryContext, transaction: Transaction): Mutation {
+  const eventId = uuidv7();
+  const { tenantId } = context.principal;
+  const common = { context, transaction, tenantId, now: context.now() };
+  const consequence: Mutation = {
+    ...common,
+    record: (event) => recordEvent(context, transaction, { ...event, causeEventId: eventId }),
+    get consequence() {
+      return consequence;
+    },
+  };
+  return { ...common, consequence, record: (event) => recordEvent(context, transaction, { ...event, id: eventId }) };
+}
+
+/** Changes a row and records it: the row is locked, so what the event calls before and after really were. */
+export async function changeMemory(
+  mutation: Mutation,
+  target: { type: MemoryType; id: string },
+  eventType: EventInput['eventType'],
+  change: () => Promise<unknown>,
+): Promise<void> {
+  const before = await readSnapshot(mutation, target, true);
+  await change();
+  const after = await readSnapshot(mutation, target, false);
+  await mutation.record({ eventType, entityType: target.type, entityId: target.id, before, after });
+}
+
+/** Records a row that was just inserted. */
+export async function recordCreation(
+  mutation: Mutation,
+  target: { type: MemoryType; id: string },
+  eventType: EventInput['eventType'],
+): Promise<void> {
+  const after = await readSnapshot(mutation, target, false);
+  await mutation.record({ eventType, entityType: target.type, entityId: target.id, after });
+}
+
+async function readSnapshot(
+  { transaction, tenantId }: Mutation,
+  { type, id }: { type: MemoryType; id: string },
+  lock: boolean,
+): Promise<Snapshot> {
+  const rows = await transaction.$queryRaw<{ snapshot: Snapshot }[]>(selectSnapshot(type, tenantId, id, lock));
+  if (rows[0] === undefined) throw new MemoryError('NOT_FOUND', `${type} ${id} is not there`);
+  return rows[0].snapshot;
+}

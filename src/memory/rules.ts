@@ -1,0 +1,242 @@
+import { v7 as uuidv7 } from 'uuid';
+import { setEmbedding } from '../db/sql/set-embedding.ts';
+import { MemoryError } from '../errors.ts';
+import { Prisma, type Rule } from '../generated/prisma/client.ts';
+import type { MemoryContext } from './context.ts';
+import { embedOne } from './embed.ts';
+import { ensureEmbeddingVersion } from './embedding-versions.ts';
+import { mutateOnce } from './idempotency.ts';
+import { createLink } from './links.ts';
+import { normaliseMetadata } from './metadata.ts';
+import { changeMemory, recordCreation, type Mutation } from './mutation.ts';
+import { earnedMaturity, effectiveness, isAntiPattern, type Maturity } from './rule-maturity.ts';
+import { normaliseContent, normaliseName } from './text.ts';
+import { checkNumber, checkOptionalUuid, checkUuid, globalScope, normaliseTags } from './values.ts';
+
+export type { Rule };
+
+export const ruleValidities = ['active', 'fading', 'expired', 'retracted'] as const;
+
+export interface StoreRuleInput {
+  content: string;
+  scope?: string | null | undefined;
+  importance?: number | null | undefined;
+  tags?: readonly string[] | null | undefined;
+  metadata?: Prisma.InputJsonObject | null | undefined;
+  sourceButler?: string | null | undefined;
+  sourceEpisodeId?: string | null | undefined;
+  idempotencyKey?: string | null | undefined;
+}
+
+const candidateConfidence = 0.5;
+
+/** Stores how to behave, as a candidate that has yet to earn trust. */
+export async function storeRule(context: MemoryContext, input: StoreRuleInput): Promise<Rule> {
+  const values = {
+    id: uuidv7(),
+    content: normaliseContent('content', input.content),
+    scope: normaliseName('scope', input.scope ?? globalScope),
+    importance: checkNumber('importance', input.importance ?? 5, 1, 10),
+    tags: normaliseTags(input.tags),
+    metadata: normaliseMetadata('metadata', input.metadata ?? {}),
+    sourceButler: input.sourceButler ? normaliseName('source_butler', input.sourceButler) : context.principal.butler,
+    sourceEpisodeId: checkOptionalUuid('source_episode_id', input.sourceEpisodeId),
+  };
+  const vector = await embedOne(context, values.content);
+  const { idempotencyKey, ...rest } = input;
+  const id = await mutateOnce(context, { operation: 'storeRule', idempotencyKey, input: rest }, async (mutation) => {
+    const { transaction, tenantId, now } = mutation;
+    const { requestId } = context.requestContext;
+    const data = { ...values, tenantId, confidence: candidateConfidence, createdAt: now, lastConfirmedAt: now, requestId };
+    await transaction.rule.create({ data, select: { id: true } });
+    await embedRule(mutation, values.id, vector);
+    await recordCreation(mutation, { type: 'rule', id: values.id }, 'rule.stored');
+    await linkToSource(mutation, values);
+    return values.id;
+  });
+  return getRow(context, id);
+}
+
+async function linkToSource(mutation: Mutation, values: { id: string; sourceEpisodeId: string | null }): Promise<void> {
+  if (values.sourceEpisodeId === null) return;
+  await createLink(mutation.consequence, {
+    source: { type: 'rule', id: values.id },
+    target: { type: 'episode', id: values.sourceEpisodeId },
+    relation: 'derived_from',
+  });
+}
+
+async function embedRule({ context, transaction, tenantId }: Mutation, id: string, vector: Float32Array): Promise<void> {
+  const version = await ensureEmbeddingVersion(context, transaction);
+  await transaction.$executeRaw(setEmbedding('rule', { tenantId, id }, { vector, version }));
+}
+
+export const ruleOutcomes = ['helpful', 'harmful'] as const;
+export type RuleOutcome = (typeof ruleOutcomes)[number];
+
+export interface MarkRuleInput {
+  ruleId: string;
+  outcome: RuleOutcome;
+  reason?: string | null | undefined;
+  evidence?: Prisma.InputJsonObject | null | undefined;
+  sessionId?: string | null | undefined;
+  idempotencyKey?: string | null | undefined;
+}
+
+/**
+ * Records how an application of a rule went, and what follows: its effectiveness, its maturity, and for the harm that
+ * was one too many the inversion into a warning, all in this call.
+ */
+export async function markRule(context: MemoryContext, input: MarkRuleInput): Promise<Rule> {
+  const ruleId = checkUuid('rule_id', input.ruleId);
+  const mark = {
+    outcome: input.outcome,
+    reason: input.reason ? normaliseContent('reason', input.reason) : null,
+    evidence: normaliseMetadata('evidence', input.evidence ?? {}),
+    sessionId: checkOptionalUuid('session_id', input.sessionId),
+  };
+  const { idempotencyKey, ...rest } = input;
+  const warning = await prepareWarning(context, ruleId, mark);
+  await mutateOnce(context, { operation: 'markRule', idempotencyKey, input: rest }, async (mutation) => {
+    const rule = await lockUsableRule(mutation, ruleId);
+    await insertApplication(mutation, ruleId, mark);
+    await applyMark(mutation, rule, mark.outcome, warning);
+    return ruleId;
+  });
+  return getRow(context, ruleId);
+}
+
+interface Mark {
+  outcome: RuleOutcome;
+  reason: string | null;
+  evidence: Prisma.InputJsonObject;
+  sessionId: string | null;
+}
+
+interface Warning {
+  content: string;
+  vector: Float32Array;
+}
+
+/**
+ * The text and vector of the warning that this mark may turn the rule into, made before the transaction because the
+ * model must not hold a connection. Null when the mark cannot invert it.
+ */
+async function prepareWarning(context: MemoryContext, ruleId: string, mark: Mark): Promise<Warning | null> {
+  const { tenantId } = context.principal;
+  if (mark.outcome !== 'harmful') return null;
+  const rule = await context.db.tenant(tenantId).rule.findUnique({ where: { tenantId_id: { tenantId, id: ruleId } } });
+  if (rule === null || rule.maturity === 'anti_pattern') return null;
+  if (!isAntiPattern(afterMark(rule, 'harmful', mayRaceBy), context.config.memory.rules)) return null;
+  const reasons = await collectReasons(context, ruleId);
+  const content = describeAntiPattern(rule.content, [...reasons, ...(mark.reason === null ? [] : [mark.reason])]);
+  return { content, vector: await embedOne(context, content) };
+}
+
+/** Marks that others may make between our look and our lock: the warning is prepared that much early. */
+const mayRaceBy = 50;
+
+async function collectReasons(context: MemoryContext, ruleId: string): Promise<string[]> {
+  const { tenantId } = context.principal;
+  const harms = await context.db.tenant(tenantId).ruleApplication.findMany({
+    where: { tenantId, ruleId, outcome: 'harmful', reason: { not: null } },
+    orderBy: [{ appliedAt: 'asc' }, { id: 'asc' }],
+    select: { reason: true },
+    take: 20,
+  });
+  return harms.map(({ reason }) => reason ?? '');
+}
+
+export function describeAntiPattern(original: string, reasons: readonly string[]): string {
+  const because = reasons.length === 0 ? 'no reason was given' : [...new Set(reasons)].join('; ');
+  return `ANTI-PATTERN: Do NOT ${original}\nThis caused problems because: ${because}`;
+}
+
+function afterMark(rule: Rule, outcome: RuleOutcome, more = 0): Rule {
+  return outcome === 'helpful'
+    ? { ...rule, successCount: rule.successCount + 1 }
+    : { ...rule, harmfulCount: rule.harmfulCount + 1 + more };
+}
+
+async function lockUsableRule({ transaction, tenantId }: Mutation, id: string): Promise<Rule> {
+  await transaction.$queryRaw`SELECT 1 AS locked FROM rules WHERE tenant_id = ${tenantId} AND id = ${id}::uuid FOR UPDATE`;
+  const rule = await transaction.rule.findUnique({ where: { tenantId_id: { tenantId, id } } });
+  if (rule === null) throw new MemoryError('NOT_FOUND', `rule ${id} is not there`);
+  if (rule.forgottenAt !== null) {
+    throw new MemoryError('INVALID_TRANSITION', `rule ${id} is forgotten`, { hint: 'Restore it first.' });
+  }
+  return rule;
+}
+
+async function insertApplication({ context, transaction, tenantId, now }: Mutation, ruleId: string, mark: Mark): Promise<void> {
+  await transaction.ruleApplication.create({
+    data: {
+      ...mark,
+      tenantId,
+      id: uuidv7(),
+      ruleId,
+      butler: context.principal.butler,
+      requestId: context.requestContext.requestId,
+      appliedAt: now,
+    },
+    select: { id: true },
+  });
+}
+
+async function applyMark(mutation: Mutation, rule: Rule, outcome: RuleOutcome, warning: Warning | null): Promise<void> {
+  const { transaction, tenantId, now, context } = mutation;
+  const marked = afterMark(rule, outcome);
+  const { id } = rule;
+  await changeMemory(mutation, { type: 'rule', id }, `rule.marked_${outcome}`, () =>
+    transaction.rule.update({
+      where: { tenantId_id: { tenantId, id } },
+      data: {
+        successCount: marked.successCount,
+        harmfulCount: marked.harmfulCount,
+        appliedCount: { increment: 1 },
+        effectivenessScore: effectiveness(marked),
+        lastAppliedAt: now,
+        lastEvaluatedAt: now,
+        version: { increment: 1 },
+        ...(outcome === 'helpful' && { lastConfirmedAt: now }),
+      },
+    }),
+  );
+  if (rule.maturity === 'anti_pattern') return;
+  const thresholds = context.config.memory.rules;
+  if (isAntiPattern(marked, thresholds)) return invert(mutation.consequence, rule, warning);
+  const earned = earnedMaturity(marked, now, thresholds);
+  // Helpful marks only lift and harmful ones only lower: what a person set by hand is not taken back by praise.
+  const difference = maturityRank[earned] - maturityRank[rule.maturity as Maturity];
+  if (outcome === 'helpful' ? difference > 0 : difference < 0) await setMaturity(mutation.consequence, rule, earned);
+}
+
+async function invert(mutation: Mutation, rule: Rule, warning: Warning | null): Promise<void> {
+  if (warning === null) throw new MemoryError('CONFLICT', `rule ${rule.id} changed meanwhile`, { hint: 'Try again.' });
+  const { tenantId, id } = rule;
+  await changeMemory(mutation, { type: 'rule', id }, 'rule.inverted', async () => {
+    await mutation.transaction.rule.update({
+      where: { tenantId_id: { tenantId, id } },
+      data: { maturity: 'anti_pattern', originalContent: rule.content, content: warning.content, version: { increment: 1 } },
+    });
+    await embedRule(mutation, id, warning.vector);
+  });
+}
+
+async function setMaturity(mutation: Mutation, rule: Rule, maturity: Maturity): Promise<void> {
+  const { tenantId, id } = rule;
+  const isPromotion = maturityRank[maturity] > maturityRank[rule.maturity as Maturity];
+  await changeMemory(mutation, { type: 'rule', id }, isPromotion ? 'rule.promoted' : 'rule.demoted', () =>
+    mutation.transaction.rule.update({
+      where: { tenantId_id: { tenantId, id } },
+      data: { maturity, version: { increment: 1 } },
+    }),
+  );
+}
+
+const maturityRank: Record<Maturity, number> = { anti_pattern: -1, candidate: 0, established: 1, proven: 2 };
+
+async function getRow(context: MemoryContext, id: string): Promise<Rule> {
+  const { tenantId } = context.principal;
+  return context.db.tenant(tenantId).rule.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+}

@@ -1,0 +1,105 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { packageManifest } from '../../src/package-root.ts';
+import { readMigrations } from '../../src/db/migrate.ts';
+import { runCli, type CliResult } from '../support/cli-process.ts';
+import { createServerHome, type ServerHome } from '../support/server-process.ts';
+
+let home: ServerHome;
+
+beforeAll(async () => {
+  home = await createServerHome();
+});
+afterAll(() => home.remove());
+
+const run = (command: string[], env: Record<string, string> = {}): Promise<CliResult> =>
+  runCli(command, { env: { ...home.env, ...env }, workingDirectory: home.directory });
+
+describe('butler-memory', () => {
+  it('--version prints the version of the package', async () => {
+    expect(await run(['--version'])).toEqual({ code: 0, stdout: `${packageManifest.version}\n`, stderr: '' });
+  });
+
+  it.each([[['swerve']], [['serve', 'now']], [['serve', '--fast']]])('refuses %j', async (command) => {
+    const { code, stdout, stderr } = await run(command);
+
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^error: (unknown command 'swerve'|too many arguments for 'serve'|unknown option '--fast')/);
+  });
+});
+
+describe('butler-memory migrate', () => {
+  it('brings a new database to this version, and does nothing the second time', async () => {
+    const parent = await mkdtemp(join(inject('testRun').directory, 'migrate-'));
+    const migrate = (): Promise<CliResult> => run(['migrate'], { DATABASE_URL: '', BUTLER_MEMORY_HOME: parent });
+    const names = (await readMigrations()).map(({ name }) => name);
+    const location = `pglite at ${join(parent, 'butler_memory')}`;
+
+    expect(await migrate()).toEqual({
+      code: 0,
+      stdout: `${location}: applied ${names.join(', ')}; ${names.length} migrations in all\n`,
+      stderr: '',
+    });
+    expect(await migrate()).toEqual({
+      code: 0,
+      stdout: `${location}: nothing to do; ${names.length} migrations in all\n`,
+      stderr: '',
+    });
+    await rm(parent, { recursive: true });
+  });
+});
+
+/** The first lines of its sections. */
+const sectionsOf = (stdout: string): string[] => stdout.match(/^(ok {2}|FAIL) .*$/gm) ?? [];
+
+describe('butler-memory doctor', () => {
+  it('finds nothing wrong with a healthy set-up', async () => {
+    const { code, stdout, stderr } = await run(['doctor']);
+
+    expect(sectionsOf(stdout)).toEqual([
+      'ok   versions',
+      'ok   configuration',
+      'ok   disk',
+      'ok   model',
+      'ok   database',
+      'ok   migrations',
+      'ok   indexes',
+      'ok   embedding versions',
+    ]);
+    expect(stdout).toContain(`butler-memory ${packageManifest.version}`);
+    expect(stdout).toContain('BUTLER_MEMORY_HOME');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
+  it('tells what is broken, all the rest as well, and no password', async () => {
+    const url = 'postgres://someone:s3cret@127.0.0.1:9/memory?sslpassword=s3cret2';
+    const { code, stdout, stderr } = await run(['doctor'], { DATABASE_URL: url, MIGRATION_DATABASE_URL: url });
+
+    expect(sectionsOf(stdout)).toEqual([
+      'ok   versions',
+      'ok   configuration',
+      'ok   disk',
+      'ok   model',
+      'FAIL database',
+    ]);
+    expect(stdout).toMatch(/FAIL database\n +database postgres:\/\/someone@127\.0\.0\.1:9\/memory cannot be reached: /);
+    expect(stdout).toContain('postgres://someone:***@127.0.0.1:9/memory');
+    expect(stdout + stderr).not.toContain('s3cret');
+    expect(code).toBe(1);
+  });
+
+  it('finds a migration that is missing and an index that is not valid', async () => {
+    const broken = await createServerHome();
+    const [{ name } = { name: '' }] = (await readMigrations()).slice(-1);
+    await broken.query(`
+      DELETE FROM _prisma_migrations WHERE migration_name = '${name}';
+      UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'episodes_pkey'::regclass`);
+    const { code, stdout } = await run(['doctor'], { ...broken.env });
+    await broken.remove();
+
+    expect(stdout).toMatch(new RegExp(`FAIL migrations\\n +not applied: ${name}\\n`));
+    expect(stdout).toMatch(/FAIL indexes\n +invalid: episodes_pkey; rebuild with REINDEX\n/);
+    expect(code).toBe(1);
+  });
+});

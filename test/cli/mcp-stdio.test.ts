@@ -1,0 +1,101 @@
+import { text } from 'node:stream/consumers';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cliArguments, cliEnvironment, spawnCli } from '../support/cli-process.ts';
+import { createServerHome, type ServerHome } from '../support/server-process.ts';
+
+let home: ServerHome;
+
+beforeAll(async () => {
+  home = await createServerHome();
+});
+afterAll(() => home.remove());
+
+const hello = {
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+};
+const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
+const store = { name: 'memory_store_episode', arguments: { content: 'User hums', butler: 'b' } };
+
+interface Session {
+  code: number | null;
+  /** Every line of standard output, each of which must be a message of the protocol. */
+  messages: { id?: unknown; result?: { isError?: boolean; structuredContent?: unknown } }[];
+  stderr: string;
+}
+
+/** Writes all lines at once, closes the pipe, and collects what comes until the process ends. */
+async function converse(lines: readonly unknown[]): Promise<Session> {
+  const child = spawnCli(['mcp'], { env: home.env, workingDirectory: home.directory });
+  child.stdin.end(lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''));
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const [code, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  const messages = stdout.split('\n').filter((line) => line !== '');
+  return { code, stderr, messages: messages.map((line) => JSONRPCMessageSchema.parse(JSON.parse(line)) as never) };
+}
+
+describe('butler-memory mcp', () => {
+  it('serves a real client: list, store, get', async () => {
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [...cliArguments, 'mcp'],
+        env: cliEnvironment(home.env),
+        cwd: home.directory,
+        stderr: 'ignore',
+      }),
+    );
+    const { tools } = await client.listTools();
+    const stored = await client.callTool(store);
+    const { id } = stored.structuredContent as { id: string };
+    const found = await client.callTool({ name: 'memory_get_episode', arguments: { id } });
+    await client.close();
+
+    expect(tools.map(({ name }) => name)).toContain('memory_get_episode');
+    expect(found.structuredContent).toEqual(stored.structuredContent);
+  });
+
+  it('answers all that was asked before the pipe was closed, and then exits 0', async () => {
+    const calls = [1, 2, 3].map((id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: store }));
+    const { code, messages, stderr } = await converse([hello, initialized, ...calls]);
+
+    expect(messages.map(({ id }) => id)).toEqual(expect.arrayContaining([0, 1, 2, 3]));
+    const answers = messages.filter(({ id }) => id !== 0);
+    expect(answers.map(({ result }) => result?.structuredContent)).toEqual(
+      calls.map(() => expect.objectContaining({ content: 'User hums' }) as object),
+    );
+    expect(code).toBe(0);
+    // The log, which on standard output would break the protocol.
+    for (const line of stderr.trimEnd().split('\n').filter(Boolean)) expect(JSON.parse(line)).toHaveProperty('level');
+  });
+
+  it('does not wait for the answer to a call that was cancelled', async () => {
+    const { code } = await converse([
+      hello,
+      initialized,
+      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: store },
+      { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } },
+    ]);
+
+    expect(code).toBe(0);
+  });
+
+  it('survives lines that are no messages', async () => {
+    const { code, messages } = await converse(['nonsense', '{}', '[]', hello]);
+
+    expect(messages.map(({ id }) => id)).toEqual([0]);
+    expect(code).toBe(0);
+  });
+
+  it('ends with code 0 when the pipe closes before anything was said', async () => {
+    const { code, messages } = await converse([]);
+
+    expect({ code, messages }).toEqual({ code: 0, messages: [] });
+  });
+});

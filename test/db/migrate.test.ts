@@ -1,0 +1,176 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import {
+  migrate,
+  pendingMigrations,
+  readMigrations,
+  type Migration,
+  type MigrationReport,
+} from '../../src/db/migrate.ts';
+import { createEmptyDatabase, testEngine, type TestDatabase } from '../support/database.ts';
+import { listTables, seedTenant } from '../support/rows.ts';
+import { runTypescript } from '../support/run-typescript.ts';
+import { applyWithPrisma, diagnoseWithPrisma } from '../support/schema-engine.ts';
+
+const migrations = await readMigrations();
+const names = migrations.map(({ name }) => name);
+let scratch: TestDatabase;
+
+beforeAll(async () => {
+  scratch = await createEmptyDatabase();
+});
+
+/** As empty as a new database, and much sooner there on PGlite. */
+afterEach(async () => {
+  await scratch.database.asOwner((client) =>
+    client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO PUBLIC'),
+  );
+});
+
+afterAll(() => scratch.drop());
+
+describe('applying', () => {
+  test('an empty database gets every migration, once', async () => {
+    expect(await pendingMigrations(scratch.database)).toEqual(names);
+    expect(await migrate(scratch.database)).toEqual({ applied: names, total: names.length });
+    expect(await pendingMigrations(scratch.database)).toEqual([]);
+    expect(await migrate(scratch.database)).toEqual({ applied: [], total: names.length });
+    expect(await recorded()).toEqual(names);
+  });
+
+  test.each(names.map((name, index) => ({ name, index })))(
+    'the rows that stood before $name survive it',
+    async ({ index }) => {
+      await migrate(scratch.database, migrations.slice(0, index));
+      if (index > 0) await scratch.database.asOwner((client) => seedTenant(client, 'tenant-a'));
+      const before = await countRows();
+
+      expect(await migrate(scratch.database)).toEqual({ applied: names.slice(index), total: names.length });
+
+      expect(await countRows()).toMatchObject(before);
+      if (index > 0) expect(Object.values(before)).not.toContain(0);
+    },
+  );
+
+  test('two starts in one process apply each migration once', async () => {
+    const reports = await Promise.all([migrate(scratch.database), migrate(scratch.database)]);
+    expect(reports.flatMap(({ applied }) => applied).sort()).toEqual(names);
+    expect(await recorded()).toEqual(names);
+  });
+
+  test.runIf(testEngine === 'postgres')('two processes that start together apply each migration once', async () => {
+    const start = (): Promise<MigrationReport> => runTypescript<MigrationReport>('migrate-child', scratch.options);
+    const reports = await Promise.all([start(), start()]);
+    expect(reports.flatMap(({ applied }) => applied).sort()).toEqual(names);
+    expect(await recorded()).toEqual(names);
+  });
+});
+
+describe('refusing', () => {
+  test('a migration that was edited after it was applied is refused by name', async () => {
+    await migrate(scratch.database);
+    const edited = migrations.map((migration, index) => (index === 1 ? madeOf(migration.name, 'SELECT 1') : migration));
+    await expect(migrate(scratch.database, edited)).rejects.toMatchObject({
+      code: 'STARTUP',
+      message: expect.stringContaining(`migration ${names[1]} was changed after it was applied`) as string,
+    });
+  });
+
+  test('a database that a newer version has used is refused by the name of the migration', async () => {
+    await migrate(scratch.database, [...migrations, madeOf('29990101000000_from_the_future', 'SELECT 1')]);
+    await expect(migrate(scratch.database)).rejects.toMatchObject({
+      code: 'STARTUP',
+      message: expect.stringContaining('29990101000000_from_the_future') as string,
+    });
+  });
+
+  test('a migration that another tool began and did not finish is refused, and nothing is applied', async () => {
+    await migrate(scratch.database, migrations.slice(0, 1));
+    await recordForeign('finished_at', null);
+    await expect(migrate(scratch.database)).rejects.toMatchObject({
+      code: 'STARTUP',
+      message: expect.stringContaining(`migration ${names[1]} was begun by another tool`) as string,
+    });
+    expect(await recorded()).toEqual(names.slice(0, 2));
+  });
+
+  test('a migration that another tool rolled back is applied', async () => {
+    await migrate(scratch.database, migrations.slice(0, 1));
+    await recordForeign('rolled_back_at', new Date());
+    expect(await migrate(scratch.database)).toMatchObject({ applied: names.slice(1) });
+  });
+
+  test('a migration that fails leaves no trace and names itself, and those before it stay', async () => {
+    const failing = madeOf('29990101000000_failing', 'CREATE TABLE half_done (id integer); SELECT 1 / 0');
+    await expect(migrate(scratch.database, [...migrations, failing])).rejects.toMatchObject({
+      code: 'STARTUP',
+      message: expect.stringMatching(/29990101000000_failing failed and was rolled back: .*division by zero/) as string,
+    });
+    expect(await recorded()).toEqual(names);
+    expect(await scratch.database.asOwner(listTables)).not.toContain('half_done');
+    expect(await migrate(scratch.database)).toMatchObject({ applied: [] });
+  });
+});
+
+describe('agreement with Prisma', () => {
+  test('Prisma finds nothing to apply and nothing edited where we have migrated', async () => {
+    await migrate(scratch.database);
+    await scratch.database.asOwner(async (client) => {
+      expect(await diagnoseWithPrisma(client, migrations)).toEqual({
+        hasMigrationsTable: true,
+        editedMigrationNames: [],
+        failedMigrationNames: [],
+        history: null,
+      });
+      expect(await applyWithPrisma(client, migrations)).toEqual([]);
+    });
+  });
+
+  test('Prisma sees the same migrations as pending and as edited as we do', async () => {
+    await migrate(scratch.database, migrations.slice(0, 1));
+    const edited = [madeOf(names[0] ?? '', 'SELECT 1'), ...migrations.slice(1)];
+    await scratch.database.asOwner(async (client) => {
+      expect(await diagnoseWithPrisma(client, edited)).toMatchObject({
+        editedMigrationNames: names.slice(0, 1),
+        history: { diagnostic: 'databaseIsBehind', unappliedMigrationNames: names.slice(1) },
+      });
+    });
+  });
+
+  test('we find nothing to apply where Prisma has migrated', async () => {
+    await scratch.database.asOwner(async (client) => {
+      expect(await applyWithPrisma(client, migrations)).toEqual(names);
+    });
+    expect(await migrate(scratch.database)).toEqual({ applied: [], total: names.length });
+  });
+});
+
+function madeOf(name: string, sql: string): Migration {
+  return { name, sql, checksum: 'f'.repeat(64) };
+}
+
+async function recorded(): Promise<string[]> {
+  const { rows } = await scratch.database.asOwner((client) =>
+    client.query<{ name: string }>('SELECT migration_name AS name FROM _prisma_migrations ORDER BY started_at, name'),
+  );
+  return rows.map(({ name }) => name);
+}
+
+async function recordForeign(column: 'finished_at' | 'rolled_back_at', value: Date | null): Promise<void> {
+  await scratch.database.asOwner((client) =>
+    client.query(
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, ${column}) VALUES ('foreign', '', $1, $2)`,
+      [names[1], value],
+    ),
+  );
+}
+
+async function countRows(): Promise<Record<string, number>> {
+  return scratch.database.asOwner(async (client) => {
+    const counts: Record<string, number> = {};
+    for (const table of await listTables(client)) {
+      const { rows } = await client.query<{ count: number }>(`SELECT count(*)::integer AS count FROM ${table}`);
+      counts[table] = rows[0]?.count ?? 0;
+    }
+    return counts;
+  });
+}

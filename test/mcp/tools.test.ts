@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { schema } from '../../src/graphql/schema.ts';
+import { inputSchemaOf } from '../../src/mcp/input-schema.ts';
+import { bindTools } from '../../src/mcp/server.ts';
+import { tools } from '../../src/mcp/tools.ts';
+
+/** The public surface. Whoever changes it changes it for every agent there is, so it is written out here. */
+const surface: Record<string, { arguments: Record<string, string>; required: string[]; isReadOnly: boolean }> = {
+  memory_store_episode: {
+    arguments: {
+      butler: 'string',
+      content: 'string',
+      importance: 'number',
+      metadata: 'object',
+      session_id: 'string',
+    },
+    required: ['butler', 'content'],
+    isReadOnly: false,
+  },
+  memory_get_episode: { arguments: { id: 'string' }, required: ['id'], isReadOnly: true },
+  memory_health: { arguments: {}, required: [], isReadOnly: true },
+};
+
+describe('the tools', () => {
+  const bound = bindTools(schema);
+
+  it('are these and no others, each name once', () => {
+    expect(tools.map(({ name }) => name).toSorted()).toEqual(Object.keys(surface).toSorted());
+  });
+
+  it.each(Object.entries(surface))('%s takes these arguments', (name, expected) => {
+    const { tool, operation } = bound.get(name) ?? expect.unreachable(`${name} is not a tool`);
+    const { properties, required } = inputSchemaOf(operation);
+    const types = Object.entries(properties).map(([argument, { type }]) => [argument, type]);
+
+    expect({
+      arguments: Object.fromEntries(types) as unknown,
+      required: required.toSorted(),
+      isReadOnly: tool.annotations.readOnlyHint,
+    }).toEqual({ ...expected, required: expected.required.toSorted() });
+  });
+
+  it('describe themselves and every argument', () => {
+    for (const { tool, operation } of bound.values()) {
+      expect(operation.field.description, tool.name).toMatch(/\w/);
+      for (const { name, description } of operation.arguments) {
+        expect(description, `${tool.name}, ${name}`).toMatch(/\w/);
+      }
+    }
+  });
+});

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { metadataByteLimit, metadataDepthLimit, normaliseMetadata } from '../../src/memory/metadata.ts';
+
+const nested = (levels: number): object => (levels === 1 ? {} : { a: nested(levels - 1) });
+
+describe('metadata', () => {
+  it('is kept as it is, dates as they would be on the wire', () => {
+    const given = { text: 'ü\n', list: [1, null, { deep: true }], at: new Date(0) as never };
+
+    expect(normaliseMetadata('metadata', given)).toEqual({ ...given, at: '1970-01-01T00:00:00.000Z' });
+  });
+
+  it('loses NUL and halves of surrogate pairs, in names and in values', () => {
+    expect(normaliseMetadata('metadata', { 'a\0b': ['c\0', '\udc00d', '😀'] })).toEqual({ ab: ['c', '\ufffdd', '😀'] });
+  });
+
+  it('may be as deep and as large as the limits say, and no more', () => {
+    const ofBytes = (bytes: number): { a: string } => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
+
+    expect(normaliseMetadata('metadata', nested(metadataDepthLimit))).toEqual(nested(metadataDepthLimit));
+    expect(normaliseMetadata('metadata', ofBytes(metadataByteLimit))).toEqual(ofBytes(metadataByteLimit));
+    expect(() => normaliseMetadata('metadata', nested(metadataDepthLimit + 1))).toThrow(
+      'metadata: nested at most 32 levels deep; given 33',
+    );
+    expect(() => normaliseMetadata('metadata', ofBytes(metadataByteLimit + 1))).toThrow(
+      'metadata: JSON of at most 65536 bytes; given 65537',
+    );
+  });
+
+  it('is refused when it contains itself', () => {
+    const given: Record<string, object> = {};
+    given['self'] = given;
+
+    expect(() => normaliseMetadata('metadata', given)).toThrow('nested at most');
+  });
+});

@@ -1,0 +1,308 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { testConfig } from '../support/config.ts';
+import { postToGraphQL, requestGraphQL, type GraphQLAnswer } from '../support/graphql-request.ts';
+import { expectNoInternals } from '../support/internals.ts';
+
+let testApp: TestApp;
+
+beforeAll(async () => {
+  testApp = await createTestApp();
+});
+afterAll(() => testApp.close());
+
+const origin = 'http://localhost';
+const query = <Data>(text: string, variables = {}): Promise<GraphQLAnswer<Data>> =>
+  requestGraphQL((request) => testApp.app.fetch(request), origin, text, variables);
+const get = (text: string): Promise<Response> =>
+  testApp.app.fetch(new Request(`${origin}/graphql?query=${encodeURIComponent(text)}`));
+const post = <Data>(body: string, headers = {}): Promise<GraphQLAnswer<Data>> =>
+  postToGraphQL((request) => testApp.app.fetch(request), origin, body, headers);
+
+interface Stored {
+  storeEpisode: { uuid: string; id: string; metadata: unknown };
+}
+
+const storeWithMetadata = `
+  mutation ServerStoreWithMetadata($metadata: JSONObject) {
+    storeEpisode(input: { content: "a", butler: "b", metadata: $metadata }) {
+      uuid
+      id
+      metadata
+    }
+  }
+`;
+
+describe('/graphql', () => {
+  it('answers a query', async () => {
+    const { status, data } = await query('{ health { status } }');
+
+    expect(status).toBe(200);
+    expect(data).toEqual({ health: { status: expect.any(String) as string } });
+  });
+
+  it('answers a query over GET, and no mutation', async () => {
+    const mutation = await get('mutation { storeEpisode(input: { content: "a", butler: "b" }) { id } }');
+
+    expect((await get('{ health { engine } }')).status).toBe(200);
+    expect(mutation.status).toBe(405);
+    expect(await mutation.text()).toContain('mutation');
+  });
+
+  it.each(['PUT', 'DELETE', 'PATCH'])('refuses %s', async (method) => {
+    const response = await testApp.app.fetch(new Request(`${origin}/graphql`, { method }));
+
+    expect(response.status).toBe(405);
+  });
+
+  it('sends a subscription as server-sent events', async () => {
+    const response = await testApp.app.fetch(
+      new Request(`${origin}/graphql?query=${encodeURIComponent('subscription { health { status engine } }')}`, {
+        headers: { accept: 'text/event-stream' },
+      }),
+    );
+    expect(response.headers.get('content-type')).toContain('text/event-stream');
+
+    const event = await readEvent(response);
+    expect(JSON.parse(event)).toEqual({
+      data: { health: { status: expect.any(String) as string, engine: testApp.core.db.engine } },
+    });
+  });
+});
+
+/** The data of the first event that has any. Ends the feed. */
+async function readEvent(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let received = '';
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    received += decoder.decode(chunk, { stream: true });
+    const event = /^event: next\ndata: (.+)\n\n/m.exec(received);
+    if (event?.[1] !== undefined) return event[1];
+  }
+  throw new Error(`no event came: ${received}`);
+}
+
+const page = async (app: TestApp['app']): Promise<Response> =>
+  app.fetch(new Request(`${origin}/graphql`, { headers: { accept: 'text/html' } }));
+
+describe('GraphiQL', () => {
+  it('is served in development and loads nothing from another host', async () => {
+    const response = await page(testApp.app);
+    const html = await response.text();
+
+    expect(response.headers.get('content-type')).toContain('text/html');
+    expect(html).toContain('<title>Butler Memory</title>');
+    const attributes = html.matchAll(
+      /<(?:script|link|img|iframe|base|object|embed)\b[^>]*?(?:src|href)=["']?([^"' >]+)/gi,
+    );
+    const loads = html.matchAll(
+      /(?:\bimport\(?|importScripts\(|Worker\(|fetch\(|url\()\s*["'`]?((?:https?:)?\/\/[^"'`)]+)/g,
+    );
+    const addresses = [...attributes, ...loads].map(([, address]) => address ?? '');
+    expect(addresses.filter((address) => /^(https?:)?\/\//i.test(address))).toEqual([]);
+  });
+
+  it('is not served in production', async () => {
+    const production = await createTestApp(testConfig({ NODE_ENV: 'production' }));
+    const html = await (await page(production.app)).text();
+    await production.close();
+
+    expect(html).not.toMatch(/<html|<script/i);
+  });
+});
+
+const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+const withMetadata = (json: string): string =>
+  `{"query":${JSON.stringify(storeWithMetadata)},"variables":{"metadata":${json}}}`;
+const asQuery = (text: string, variables = {}): string => JSON.stringify({ query: text, variables });
+const repeat = (count: number, field: string): string =>
+  Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ');
+
+describe('a caller of /graphql who is wrong', () => {
+  it.each<[string, string, string, RegExp]>([
+    ['broken JSON', '{nope', 'BAD_REQUEST', /invalid JSON/],
+    ['no body', '', 'BAD_REQUEST', /invalid JSON/],
+    ['null', 'null', 'BAD_REQUEST', /object/],
+    ['no query', '{}', 'BAD_REQUEST', /query string/],
+    ['a query that is a number', '{"query":5}', 'BAD_REQUEST', /"query".*number/],
+    ['a batch', '[{"query":"{ health { status } }"}]', 'BAD_REQUEST', /Batching/],
+    ['a syntax error', asQuery('{ health { '), 'BAD_REQUEST', /Syntax Error: Expected Name, found <EOF>/],
+    ['an unknown field', asQuery('{ helth { status } }'), 'GRAPHQL_VALIDATION_FAILED', /"helth".*"health"/],
+    ['an unknown operation', '{"query":"{ health { status } }","operationName":"x"}', 'BAD_REQUEST', /operation/],
+    [
+      'a variable of another type',
+      asQuery('query ($id: String!) { episode(id: $id) { id } }', { id: 5 }),
+      'BAD_REQUEST',
+      /Variable "\$id".*non string value: 5/,
+    ],
+    [
+      'a field of an input of another type',
+      asQuery('mutation ($input: StoreEpisodeInput!) { storeEpisode(input: $input) { id } }', {
+        input: { content: 'a', butler: 'b', importance: 'high' },
+      }),
+      'BAD_REQUEST',
+      /"input.importance"; Float cannot represent non numeric value: "high"/,
+    ],
+    ['metadata that is a list', withMetadata('[1]'), 'BAD_REQUEST', /non-object/],
+    [
+      'metadata nested 100 deep',
+      withMetadata(nested(100)),
+      'INVALID_INPUT',
+      /metadata: nested at most 32 levels deep; given 33/,
+    ],
+    ['metadata nested 50 000 deep', withMetadata(nested(50_000)), 'INVALID_INPUT', /metadata: .*nested/],
+    [
+      'metadata of 200 kB',
+      withMetadata(JSON.stringify({ a: 'x'.repeat(200_000) })),
+      'INVALID_INPUT',
+      /metadata: JSON of at most 65536 bytes; given 200008/,
+    ],
+    ['a document of too many words', asQuery(`{ ${repeat(2000, 'health { status }')} }`), 'BAD_REQUEST', /5000 tokens/],
+    ['too many fields', asQuery(`{ ${repeat(300, 'health { status }')} }`), 'BAD_REQUEST', /breadth: 600, max: 500/],
+    [
+      'a query of too much work',
+      asQuery(`{ ${repeat(100, 'health { checks { name status } }')} }`),
+      'BAD_REQUEST',
+      /complexity: \d+, max: 2000/,
+    ],
+    [
+      'fragments that contain each other',
+      asQuery('{ ...a } fragment a on Query { ...b } fragment b on Query { ...a }'),
+      'GRAPHQL_VALIDATION_FAILED',
+      /within itself/,
+    ],
+    ['a node id of no known form', asQuery('{ node(id: "first") { id } }'), 'INVALID_INPUT', /id: .*given "first"/],
+    [
+      'a node id with no UUID',
+      asQuery('{ node(id: "episode:first") { id } }'),
+      'INVALID_INPUT',
+      /given "episode:first"/,
+    ],
+  ])('is told so with %s', async (_, body, code, message) => {
+    const { status, text, errors } = await post(body);
+
+    expect(status).toBeLessThan(500);
+    expect(errors?.[0]).toMatchObject({ message: expect.stringMatching(message) as string, extensions: { code } });
+    expectNoInternals(text);
+  });
+
+  it.each([
+    ['a document', '{ health '.repeat(5000)],
+    ['a value in a document', `mutation { storeEpisode(input: { metadata: ${'{a:'.repeat(50_000)}`],
+  ])('is told so with %s that is nested without end', async (_, document) => {
+    const { text, errors } = await query(document);
+
+    // Whichever limit is met first: the number of words, or the depth that the parser can follow.
+    expect(errors?.[0]?.message).toMatch(/5000 tokens|nested too deeply/);
+    expect(['BAD_REQUEST', 'LIMIT_EXCEEDED']).toContain(errors?.[0]?.extensions.code);
+    expectNoInternals(text);
+  });
+
+  it('is refused with 413 when the body is too large, whether or not its length is announced', async () => {
+    const body = asQuery('{ health { status } }', { padding: 'x'.repeat(5_000_000) });
+    const announced = await post(body, { 'content-length': String(body.length) });
+    const streamed = await testApp.app.fetch(
+      new Request(`${origin}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: new Blob([body]).stream(),
+        duplex: 'half',
+      } as RequestInit),
+    );
+
+    expect(announced).toMatchObject({ status: 413, errors: [{ message: 'Request body too large' }] });
+    expect(streamed.status).toBe(413);
+  });
+
+  it('is refused when the body is no JSON by its type', async () => {
+    const response = await testApp.app.fetch(
+      new Request(`${origin}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'text/plain' },
+        body: asQuery('{ health { status } }'),
+      }),
+    );
+
+    expect(response.status).toBe(415);
+  });
+});
+
+describe('hostile metadata', () => {
+  it('comes back as it was given and changes no prototype', async () => {
+    const metadata = '{"$type":"Json","__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}';
+    const { data } = await post<Stored>(
+      `{"query":${JSON.stringify(storeWithMetadata)},"variables":{"metadata":${metadata}}}`,
+    );
+
+    expect(JSON.stringify(data.storeEpisode.metadata)).toBe(metadata);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  it('loses what the database cannot hold: NUL and halves of surrogate pairs', async () => {
+    const { data } = await query<Stored>(storeWithMetadata, {
+      metadata: { 'k\0ey': ['one\0two', { half: 'a\ud800b' }] },
+    });
+
+    expect(data.storeEpisode).toMatchObject({ metadata: { key: ['onetwo', { half: 'a\ufffdb' }] } });
+  });
+});
+
+const find = (id: string): Promise<GraphQLAnswer> => query('query ($id: ID!) { node(id: $id) { id } }', { id });
+
+describe('a node', () => {
+  it('is found by its global id until it expires, and is null after that', async () => {
+    const { data } = await query<Stored>(storeWithMetadata);
+    const { id, uuid } = data.storeEpisode;
+    expect(id).toBe(`episode:${uuid}`);
+    expect((await find(id)).data).toEqual({ node: { id } });
+
+    const storedAt = testApp.clock.now;
+    testApp.clock.now = new Date(storedAt.getTime() + 8 * 86_400_000);
+    const later = await find(id);
+    testApp.clock.now = storedAt;
+
+    expect(later.data).toEqual({ node: null });
+    expect(later.errors).toBeUndefined();
+  });
+
+  it('is null when there is none', async () => {
+    const id = 'episode:00000000-0000-4000-8000-000000000000';
+
+    expect(await find(id)).toMatchObject({ data: { node: null } });
+    expect(await query('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids: [id] })).toMatchObject({
+      data: { nodes: [null] },
+    });
+  });
+});
+
+describe('a page of another site', () => {
+  it.each(['/graphql', '/mcp', '/readyz'])('is refused at %s', async (path) => {
+    const response = await testApp.app.fetch(
+      new Request(origin + path, { headers: { origin: 'https://evil.example', host: 'localhost' } }),
+    );
+
+    expect(response.status).toBe(403);
+    expect(await response.json()).toMatchObject({ error: { code: 'FORBIDDEN' } });
+    expect(response.headers.has('access-control-allow-origin')).toBe(false);
+  });
+
+  it('is refused when its name was pointed at this machine', async () => {
+    const response = await testApp.app.fetch(new Request('http://evil.example/graphql?query={health{status}}'));
+
+    expect(response.status).toBe(403);
+  });
+
+  it('gets no leave to ask', async () => {
+    const response = await testApp.app.fetch(
+      new Request(`${origin}/graphql`, { method: 'OPTIONS', headers: { origin: 'https://evil.example' } }),
+    );
+
+    expect(response.headers.has('access-control-allow-origin')).toBe(false);
+  });
+
+  it('is told apart from our own pages', async () => {
+    const { status } = await post('{"query":"{ health { status } }"}', { origin });
+
+    expect(status).toBe(200);
+  });
+});

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installQueue } from '../../jobs/queue.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { testConfig } from '../support/config.ts';
+
+let testApp: TestApp;
+
+beforeAll(async () => {
+  testApp = await createTestApp();
+  await installQueue(testApp.core.db);
+});
+afterAll(() => testApp.close());
+
+const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
+  testApp.app.fetch(new Request(`http://localhost${path}`, { headers }));
+
+describe('/healthz', () => {
+  it('says that the process is alive, whatever else is not ready', async () => {
+    const response = await get('/healthz');
+
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ status: 'ok' });
+  });
+});
+
+describe('/readyz', () => {
+  it('is 503 and names each check until everything has started, then 200', async () => {
+    const early = await get('/readyz');
+    expect(early.status).toBe(503);
+    expect(await early.json()).toMatchObject({
+      status: 'starting',
+      engine: testApp.core.db.engine,
+      checks: [
+        { name: 'database', status: 'ok', detail: null },
+        { name: 'migrations', status: 'ok', detail: null },
+        { name: 'model' },
+        { name: 'queue', status: 'starting', detail: 'not started yet' },
+      ],
+    });
+
+    await testApp.app.start();
+
+    const late = await get('/readyz');
+    expect(late.status).toBe(200);
+    expect(await late.json()).toMatchObject({
+      status: 'ok',
+      checks: ['database', 'migrations', 'model', 'queue'].map((name) => ({ name, status: 'ok', detail: null })),
+    });
+  });
+
+  it('is 503 and names what failed', async () => {
+    const broken = await createTestApp();
+    const name = '20261116120200_tenant_boundary';
+    await broken.core.db.asOwner((client) =>
+      client.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [name]),
+    );
+
+    const response = await broken.app.fetch(new Request('http://localhost/readyz'));
+    const health = (await response.json()) as { status: string; checks: object[] };
+    await broken.close();
+
+    expect(response.status).toBe(503);
+    expect(health.status).toBe('failed');
+    expect(health.checks).toContainEqual({ name: 'migrations', status: 'failed', detail: `not applied: ${name}` });
+  });
+});
+
+describe('the landing page', () => {
+  it('links the places of the server', async () => {
+    const response = await get('/');
+    const html = await response.text();
+
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    for (const path of ['/graphql', '/mcp', '/healthz', '/readyz']) expect(html).toContain(`<a href="${path}">`);
+  });
+
+  it('shows a configured description as text, never as markup', async () => {
+    const config = testConfig();
+    const description = `<script>alert("x")</script> & 'more'`;
+    const hostile = await createTestApp({ ...config, butler: { ...config.butler, description, name: '<b>' } });
+    const html = await (await hostile.app.fetch(new Request('http://localhost/'))).text();
+    await hostile.close();
+
+    expect(html).toContain('&#60;script&#62;alert(&#34;x&#34;)&#60;/script&#62; &#38; &#39;more&#39;');
+    expect(html).not.toMatch(/<script|<b>/);
+  });
+});
+
+describe('a path where nothing is', () => {
+  it('answers 404 as JSON', async () => {
+    const response = await get('/nowhere');
+
+    expect(response.status).toBe(404);
+    expect(response.headers.get('content-type')).toContain('application/json');
+    expect(await response.json()).toEqual({ error: { code: 'NOT_FOUND', message: 'nothing is at /nowhere' } });
+  });
+
+  it.each(['/GraphQL', '/graphql/', '//mcp', '/healthz/..%2f..'])('is also %s', async (path) => {
+    expect((await get(path)).status).toBe(404);
+  });
+});
+
+describe('x-request-id', () => {
+  it.each(['7', 'trace-1.2:3_4', 'a'.repeat(128)])('is kept when a caller gives a sane one', async (id) => {
+    const response = await get('/healthz', { 'x-request-id': id });
+
+    expect(response.headers.get('x-request-id')).toBe(id);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['none', {}],
+    ['an empty one', { 'x-request-id': '' }],
+    ['one of 129 characters', { 'x-request-id': 'a'.repeat(129) }],
+    ['one of 10 kB', { 'x-request-id': 'a'.repeat(10_000) }],
+    ['one with a quote', { 'x-request-id': '","level":"fatal' }],
+    ['one with a blank', { 'x-request-id': 'a b' }],
+    ['one that is not ASCII', { 'x-request-id': '\u00e9' }],
+  ])('is replaced by a UUID when a caller gives %s', async (_, headers) => {
+    const response = await get('/healthz', headers);
+
+    expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/);
+  });
+
+  it('is on every answer: of GraphQL, of MCP and of what is not there', async () => {
+    for (const path of ['/graphql', '/mcp', '/nowhere', '/']) {
+      const response = await get(path, { 'x-request-id': `id-of${path}`.replace('/', '.') });
+      expect(response.headers.get('x-request-id')).toBe(`id-of${path}`.replace('/', '.'));
+    }
+  });
+});

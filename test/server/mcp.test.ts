@@ -1,0 +1,212 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packageManifest } from '../../src/package-root.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { expectNoInternals } from '../support/internals.ts';
+
+let testApp: TestApp;
+let client: Client;
+
+beforeAll(async () => {
+  testApp = await createTestApp();
+  client = new Client({ name: 'test', version: '1' });
+  const transport = new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
+    fetch: (url, init) => testApp.app.fetch(new Request(url, init)),
+  });
+  await client.connect(transport);
+});
+afterAll(async () => {
+  await client.close();
+  await testApp.close();
+});
+
+interface Called {
+  isError: boolean;
+  text: string;
+  structuredContent: unknown;
+}
+
+async function call(name: string, given: Record<string, unknown> = {}): Promise<Called> {
+  const { isError = false, content, structuredContent } = await client.callTool({ name, arguments: given });
+  const [first] = content as { type: string; text: string }[];
+  return { isError: isError === true, text: first?.text ?? '', structuredContent };
+}
+
+describe('a client of /mcp', () => {
+  it('learns who serves it and what for', () => {
+    const { butler } = testApp.core.config;
+
+    expect(client.getServerVersion()).toMatchObject({
+      name: `butler-memory (${butler.name})`,
+      version: packageManifest.version,
+    });
+    expect(client.getInstructions()).toBe(butler.description);
+  });
+
+  it('lists the tools with a description of each and of every argument', async () => {
+    const { tools } = await client.listTools();
+
+    expect(tools.map(({ name }) => name)).toContain('memory_store_episode');
+    for (const { name, title, description, inputSchema } of tools) {
+      expect({ name, title, description }).toEqual({
+        name,
+        title: expect.stringMatching(/\w/) as string,
+        description: expect.stringMatching(/\w/) as string,
+      });
+      for (const property of Object.values(inputSchema.properties ?? {})) {
+        expect(property).toMatchObject({ description: expect.stringMatching(/\w/) as string });
+      }
+    }
+  });
+
+  it('stores an episode and gets it back, as text and as data', async () => {
+    const stored = await call('memory_store_episode', { content: 'User likes jasmine tea', butler: 'general' });
+    const { id } = stored.structuredContent as { id: string };
+    const found = await call('memory_get_episode', { id });
+
+    expect(stored).toMatchObject({
+      isError: false,
+      text: `Stored episode ${id}; it expires 2026-03-08T12:00:00.000Z.`,
+    });
+    expect(found.text).toBe('[2026-03-01T12:00:00.000Z, general] User likes jasmine tea');
+    expect(found.structuredContent).toEqual(stored.structuredContent);
+  });
+
+  it.each<[string, string, Record<string, unknown>, RegExp]>([
+    [
+      'a blank text',
+      'memory_store_episode',
+      { content: ' ', butler: 'b' },
+      /^INVALID_INPUT: content: text that is not/,
+    ],
+    [
+      'a missing argument',
+      'memory_store_episode',
+      { content: 'a' },
+      /"butler" of required type "String!" was not provided/,
+    ],
+    [
+      'an argument of another type',
+      'memory_store_episode',
+      { content: 'a', butler: 'b', importance: 'high' },
+      /"input.importance"; Float cannot represent non numeric value: "high"/,
+    ],
+    [
+      'an unknown argument',
+      'memory_store_episode',
+      { content: 'a', butler: 'b', sessionId: 'x' },
+      /argument: one of butler, content, importance, metadata, session_id; given "sessionId"/,
+    ],
+    ['an argument where there are none', 'memory_health', { verbose: true }, /argument: none.*given "verbose"/],
+    ['an id that is no UUID', 'memory_get_episode', { id: 'first' }, /^INVALID_INPUT: id: a UUID; given "first"/],
+    [
+      'an id of nothing',
+      'memory_get_episode',
+      { id: '00000000-0000-4000-8000-000000000000' },
+      /^NOT_FOUND: episode 00000000-0000-4000-8000-000000000000 is not there/,
+    ],
+  ])('is told what is wrong with %s', async (_, tool, given, message) => {
+    const { isError, text } = await call(tool, given);
+
+    expect(isError).toBe(true);
+    expect(text).toMatch(message);
+    expectNoInternals(text);
+  });
+
+  it.each(['memory_forget_everything', '__proto__', 'constructor'])('is refused the unknown tool %s', async (name) => {
+    await expect(client.callTool({ name, arguments: {} })).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining(`given "${name}"`) as string,
+    });
+  });
+});
+
+const post = (body: string, headers: Record<string, string> = {}): Promise<Response> =>
+  testApp.app.fetch(
+    new Request('http://localhost/mcp', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+      body,
+    }),
+  );
+const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+const store = { name: 'memory_store_episode', arguments: { content: 'a', butler: 'b' } };
+const asMessage = (message: unknown): string => JSON.stringify(message);
+
+describe('whoever abuses /mcp', () => {
+  it.each<[string, number, string, Record<string, string>]>([
+    ['broken JSON', 400, '{nope', {}],
+    ['no body', 400, '', {}],
+    ['null', 400, 'null', {}],
+    ['a number', 400, '5', {}],
+    ['a message of another protocol', 400, '{"jsonrpc":"1.0","id":1,"method":"tools/list"}', {}],
+    ['brackets without end', 400, '['.repeat(50_000), {}],
+    ['a list nested 50 000 deep', 400, '['.repeat(50_000) + ']'.repeat(50_000), {}],
+    ['an empty batch', 400, '[]', {}],
+    ['a batch', 400, asMessage([list, { ...list, id: 2 }]), {}],
+    [
+      'a batch that cancels itself',
+      400,
+      asMessage([
+        { ...list, method: 'tools/call', params: store },
+        { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } },
+      ]),
+      {},
+    ],
+    ['another content type', 415, asMessage(list), { 'content-type': 'text/plain' }],
+    ['no wish for an answer that we give', 406, asMessage(list), { accept: 'text/html' }],
+    ['a version of the protocol that there never was', 400, asMessage(list), { 'mcp-protocol-version': '1999-01-01' }],
+    ['a body of 5 MB', 413, asMessage({ ...list, padding: 'x'.repeat(5_000_000) }), {}],
+    ['an announcement of 5 MB', 413, '{}', { 'content-length': '5000000' }],
+  ])('with %s gets %i', async (_, status, body, headers) => {
+    const response = await post(body, headers);
+    const text = await response.text();
+
+    expect(response.status).toBe(status);
+    expect(JSON.parse(text)).toMatchObject({
+      jsonrpc: '2.0',
+      id: null,
+      error: { message: expect.any(String) as string },
+    });
+    expectNoInternals(text);
+  });
+
+  it.each(['GET', 'DELETE', 'PUT', 'OPTIONS'])('with %s gets 405 and learns what is allowed', async (method) => {
+    const response = await testApp.app.fetch(
+      new Request('http://localhost/mcp', { method, headers: { accept: 'text/event-stream' } }),
+    );
+
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('POST');
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    ['an unknown method', { ...list, method: 'memory/wipe' }, /Method not found/],
+    ['a call of nothing', { ...list, method: 'tools/call' }, /Invalid input/],
+    [
+      'arguments that are a list',
+      { ...list, method: 'tools/call', params: { ...store, arguments: [1] } },
+      /Invalid input/,
+    ],
+  ])('with %s gets an error of the protocol', async (_, message, expected) => {
+    const response = await post(asMessage(message));
+    const { error } = (await response.json()) as { error: { message: string } };
+
+    expect(response.status).toBe(200);
+    expect(error.message).toMatch(expected);
+    expectNoInternals(error.message);
+  });
+
+  it('with metadata nested 50 000 deep gets a tool error', async () => {
+    const nested = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
+    const response = await post(
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_store_episode",` +
+        `"arguments":{"content":"a","butler":"b","metadata":${nested}}}}`,
+    );
+    const { result } = (await response.json()) as { result: { isError: boolean; content: { text: string }[] } };
+
+    expect(result.isError).toBe(true);
+    expect(result.content[0]?.text).toMatch(/metadata: nested at most 32 levels deep|nested too deeply/);
+  });
+});

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import type { PoolClient } from 'pg';
+
+/** Rows for raw SQL: the smallest that each table accepts. Column names as in the database. */
+export type Row = Record<string, unknown>;
+
+const past = new Date('2026-01-01T00:00:00.000Z');
+const future = new Date('2036-01-01T00:00:00.000Z');
+
+const smallest: Record<string, () => Row> = {
+  embedding_versions: () => ({
+    provider: 'hashing',
+    model: 'test',
+    dtype: 'f32',
+    digest: 'none',
+    dimensions: 384,
+    slot: 'primary',
+    status: 'active',
+    created_at: past,
+  }),
+  consolidation_runs: () => ({
+    butler: 'alfred',
+    engine: 'patterns',
+    status: 'running',
+    worker: 'worker-1',
+    started_at: past,
+  }),
+  episodes: () => ({ butler: 'alfred', content: 'The tea was served.', created_at: past, expires_at: future }),
+  episode_tombstones: () => ({ butler: 'alfred', reason: 'expired', created_at: past, deleted_at: past }),
+  facts: () => ({
+    subject: `guest ${randomUUID()}`,
+    predicate: 'drinks',
+    content: 'tea',
+    recorded_at: past,
+    created_at: past,
+  }),
+  rules: () => ({ content: 'Serve tea at five.', created_at: past }),
+  rule_applications: () => ({ outcome: 'helpful', applied_at: past }),
+  memory_links: () => ({ source_type: 'fact', target_type: 'rule', relation: 'supports', created_at: past }),
+  memory_events: () => ({
+    event_type: 'fact.created',
+    entity_type: 'fact',
+    entity_id: randomUUID(),
+    occurred_at: past,
+    actor: 'alfred',
+    request_id: 'request-1',
+    payload: {},
+  }),
+  context_receipts: () => ({
+    kind: 'recall',
+    query: 'tea',
+    configuration_digest: 'none',
+    created_at: past,
+    expires_at: future,
+  }),
+  idempotency_keys: () => ({
+    key: randomUUID(),
+    operation: 'storeFact',
+    input_digest: 'none',
+    response: {},
+    created_at: past,
+  }),
+  api_tokens: () => ({
+    name: 'test',
+    token_hash: randomUUID(),
+    role: 'admin',
+    created_at: past,
+    created_by: 'test',
+  }),
+};
+
+const tablesWithoutId = new Set(['memory_links', 'idempotency_keys']);
+
+export function rowOf(table: string, tenantId: string, columns: Row = {}): Row {
+  const make = smallest[table];
+  if (make === undefined) throw new Error(`test/support/rows.ts has no row for table ${table}: add the smallest one`);
+  const id = tablesWithoutId.has(table) ? {} : { id: randomUUID() };
+  return { tenant_id: tenantId, ...id, ...make(), ...columns };
+}
+
+export async function insertRow(client: Pick<PoolClient, 'query'>, table: string, row: Row): Promise<void> {
+  const columns = Object.keys(row);
+  const places = columns.map((_, index) => `$${index + 1}`);
+  await client.query(
+    `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places.join(', ')})`,
+    Object.values(row).map(toParameter),
+  );
+}
+
+/** `pg` writes a JavaScript array as a PostgreSQL array, which jsonb does not take. */
+function toParameter(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && !(value instanceof Date) ? JSON.stringify(value) : value;
+}
+
+/** One row in every table, each with what it refers to. Returns them by table. */
+export async function seedTenant(client: Pick<PoolClient, 'query'>, tenantId: string): Promise<Record<string, Row>> {
+  const rows: Record<string, Row> = {};
+  for (const table of Object.keys(smallest)) {
+    const references: Record<string, Row> = {
+      rule_applications: { rule_id: rows['rules']?.['id'] },
+      memory_links: { source_id: rows['facts']?.['id'], target_id: rows['rules']?.['id'] },
+    };
+    const row = rowOf(table, tenantId, references[table]);
+    await insertRow(client, table, row);
+    rows[table] = row;
+  }
+  return rows;
+}
+
+/** Every table of ours, from the catalog, so that a new one cannot be forgotten. */
+export async function listTables(client: Pick<PoolClient, 'query'>): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class
+     WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND relname <> '_prisma_migrations'
+     ORDER BY relname`,
+  );
+  return rows.map(({ name }) => name);
+}

@@ -1,0 +1,33 @@
+import type { EngineName } from '../../src/db/engine.ts';
+
+/** What global-setup prepared, for the test files of one run. */
+export interface TestRun {
+  engine: EngineName;
+  /** Everything that the run puts on disk; removed at its end. */
+  directory: string;
+  /** Prefix of the PostgreSQL databases that the run creates; dropped at its end. */
+  databasePrefix: string;
+  /** A login that may create databases. Empty for PGlite. */
+  adminUrl: string;
+  /** Data directories for PGlite, database names for PostgreSQL. */
+  templates: TestTemplates;
+}
+
+export interface TestTemplates {
+  /** No migration applied. */
+  empty: string;
+  /** Every migration applied. */
+  migrated: string;
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    testRun: TestRun;
+  }
+}
+
+export function chosenEngine(environment: NodeJS.ProcessEnv): EngineName {
+  const engine = environment['BUTLER_TEST_ENGINE'] ?? 'pglite';
+  if (engine === 'pglite' || engine === 'postgres') return engine;
+  throw new Error(`BUTLER_TEST_ENGINE must be pglite or postgres, given ${JSON.stringify(engine)}`);
+}
