@@ -60,7 +60,11 @@ function generateIfStale() {
   const sources = listFiles(join(packageRoot, 'test')).filter(
     (file) => file.endsWith('.ts') && !file.includes('generated'),
   );
-  makeIfStale(client, [join(packageRoot, 'prisma', 'schema.prisma')], ['node', 'scripts/generate.mjs', '--uncommitted']);
+  makeIfStale(
+    client,
+    [join(packageRoot, 'prisma', 'schema.prisma')],
+    ['node', 'scripts/generate.mjs', '--uncommitted'],
+  );
   makeIfStale(
     documents,
     [join(packageRoot, 'schema.graphql'), ...sources],

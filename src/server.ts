@@ -23,9 +23,8 @@ export async function startServer(config: Config, logger: Logger): Promise<Runni
   requireLoopback(config.butler.host);
   const core = await createMemory({ config, logger });
   const app = createApp(core);
-  const adapter = createServerAdapter((request: Request) => app.fetch(request));
-  const http = createServer((request, response) => void adapter(request, response));
-  const feeds = { sockets: serveSubscriptions(http, app, logger), responses: trackResponses(http) };
+  const { http, events } = serveRequests(app);
+  const feeds = { events, sockets: serveSubscriptions(http, app, logger) };
   try {
     await listen(http, config);
   } catch (error) {
@@ -56,6 +55,22 @@ function requireLoopback(host: string): void {
   );
 }
 
+function serveRequests(app: App): { http: Server; events: Set<ServerResponse> } {
+  const events = new Set<ServerResponse>();
+  const adapter = createServerAdapter<{ res: ServerResponse }>(async (request, { res }) => {
+    const response = await app.fetch(request);
+    // A connection that is kept alive would hold the end up for seconds after its last answer.
+    if (!http.listening) res.shouldKeepAlive = false;
+    if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
+      events.add(res);
+      res.once('close', () => events.delete(res));
+    }
+    return response;
+  });
+  const http = createServer((request, response) => void adapter(request, response));
+  return { http, events };
+}
+
 function serveSubscriptions(http: Server, app: App, logger: Logger): WebSocketServer {
   const sockets = new WebSocketServer({
     noServer: true,
@@ -72,15 +87,6 @@ function serveSubscriptions(http: Server, app: App, logger: Logger): WebSocketSe
     sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request)),
   );
   return sockets;
-}
-
-function trackResponses(http: Server): Set<ServerResponse> {
-  const responses = new Set<ServerResponse>();
-  http.on('request', (_request, response: ServerResponse) => {
-    responses.add(response);
-    response.once('close', () => responses.delete(response));
-  });
-  return responses;
 }
 
 async function listen(http: Server, { butler }: Config): Promise<void> {
@@ -104,28 +110,21 @@ function urlOf(http: Server): string {
 }
 
 interface Feeds {
+  /** Responses that are streams of server-sent events. */
+  events: Set<ServerResponse>;
   sockets: WebSocketServer;
-  responses: Set<ServerResponse>;
 }
 
 /** Feeds have no end of their own, so their connections are closed; requests get the grace that was configured. */
-async function drain(http: Server, { sockets, responses }: Feeds, graceSeconds: number): Promise<void> {
+async function drain(http: Server, { events, sockets }: Feeds, graceSeconds: number): Promise<void> {
   const closed = new Promise((resolve) => http.close(resolve));
   http.closeIdleConnections();
+  for (const response of events) response.destroy();
   for (const client of sockets.clients) client.close(1001, 'server stops');
-  for (const response of responses) {
-    if (isFeed(response)) response.destroy();
-    // A connection that is kept alive would hold the end up for seconds after its last answer.
-    response.shouldKeepAlive = false;
-  }
   const deadline = setTimeout(() => {
     http.closeAllConnections();
     for (const client of sockets.clients) client.terminate();
   }, graceSeconds * 1000);
   await closed;
   clearTimeout(deadline);
-}
-
-function isFeed(response: ServerResponse): boolean {
-  return String(response.getHeader('content-type')).startsWith('text/event-stream');
 }

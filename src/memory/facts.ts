@@ -135,7 +135,12 @@ async function lockLiveFact({ transaction, tenantId }: Mutation, values: FactVal
   });
 }
 
-async function confirmStored(mutation: Mutation, live: Fact, given: StoreFactInput, values: FactValues): Promise<string> {
+async function confirmStored(
+  mutation: Mutation,
+  live: Fact,
+  given: StoreFactInput,
+  values: FactValues,
+): Promise<string> {
   const { tenantId, id } = live;
   await changeMemory(mutation, { type: 'fact', id }, 'fact.confirmed', () =>
     mutation.transaction.fact.update({
@@ -213,7 +218,8 @@ async function insertFact(
 
 async function linkFact({ consequence: mutation }: Mutation, values: FactValues, live: Fact | null): Promise<void> {
   const source = { type: 'fact', id: values.id } as const;
-  if (live !== null) await createLink(mutation, { source, target: { type: 'fact', id: live.id }, relation: 'supersedes' });
+  if (live !== null)
+    await createLink(mutation, { source, target: { type: 'fact', id: live.id }, relation: 'supersedes' });
   if (values.sourceEpisodeId !== null) {
     const target = { type: 'episode', id: values.sourceEpisodeId } as const;
     await createLink(mutation, { source, target, relation: 'derived_from' });

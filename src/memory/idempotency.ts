@@ -59,7 +59,9 @@ async function earlierAnswer(
 
 /** The same for two inputs that differ only in the order of their fields. */
 function digestOf(input: unknown): string {
-  return createHash('sha256').update(JSON.stringify(sortFields(input))).digest('hex');
+  return createHash('sha256')
+    .update(JSON.stringify(sortFields(input)))
+    .digest('hex');
 }
 
 function sortFields(value: unknown): unknown {

@@ -10,10 +10,7 @@ import { changeMemory, type Mutation } from './mutation.ts';
 import { checkUuid } from './values.ts';
 
 /** What the three types have in common: found, confirmed, forgotten and restored by type and id. */
-export type Memory =
-  | { type: 'episode'; row: Episode }
-  | { type: 'fact'; row: Fact }
-  | { type: 'rule'; row: Rule };
+export type Memory = { type: 'episode'; row: Episode } | { type: 'fact'; row: Fact } | { type: 'rule'; row: Rule };
 
 export interface MemoryWrite extends MemoryReference {
   idempotencyKey?: string | null | undefined;
@@ -41,11 +38,17 @@ export async function getMemory(context: MemoryContext, reference: MemoryReferen
 }
 
 /** Still true: decay starts anew, and what was fading is normal again at once. */
-export async function confirmMemory(context: MemoryContext, { idempotencyKey, ...given }: MemoryWrite): Promise<Memory> {
+export async function confirmMemory(
+  context: MemoryContext,
+  { idempotencyKey, ...given }: MemoryWrite,
+): Promise<Memory> {
   const reference = checkReference(given);
   const { type, id } = reference;
   if (type === 'episode') {
-    throw new MemoryError('INVALID_TRANSITION', 'type: fact or rule; given "episode", which happened and needs no proof');
+    throw new MemoryError(
+      'INVALID_TRANSITION',
+      'type: fact or rule; given "episode", which happened and needs no proof',
+    );
   }
   await mutateOnce(context, { operation: 'confirm', idempotencyKey, input: reference }, async (mutation) => {
     const validity = await lockValidity(mutation, reference);
@@ -73,23 +76,33 @@ export async function forgetMemory(context: MemoryContext, { idempotencyKey, ...
     const validity = await lockValidity(mutation, reference);
     if (validity === 'retracted') throw notLive(reference, validity);
     const eventType = type === 'fact' ? 'fact.retracted' : (`${type}.forgotten` as const);
-    await changeMemory(mutation, reference, eventType, () => setForgotten(mutation, reference, 'retracted', mutation.now));
+    await changeMemory(mutation, reference, eventType, () =>
+      setForgotten(mutation, reference, 'retracted', mutation.now),
+    );
     return id;
   });
   return getMemory(context, reference);
 }
 
 /** A fact comes back as active, unless its key has a live one by now; that one would have to go first. */
-export async function restoreMemory(context: MemoryContext, { idempotencyKey, ...given }: MemoryWrite): Promise<Memory> {
+export async function restoreMemory(
+  context: MemoryContext,
+  { idempotencyKey, ...given }: MemoryWrite,
+): Promise<Memory> {
   const reference = checkReference(given);
   const { type, id } = reference;
   await mutateOnce(context, { operation: 'restore', idempotencyKey, input: reference }, async (mutation) => {
     const validity = await lockValidity(mutation, reference);
     if (validity !== 'retracted') {
-      throw new MemoryError('INVALID_TRANSITION', `${type} ${id} is ${validity}: only what was forgotten can be restored`);
+      throw new MemoryError(
+        'INVALID_TRANSITION',
+        `${type} ${id} is ${validity}: only what was forgotten can be restored`,
+      );
     }
     if (type === 'fact') await refuseSecondLiveFact(mutation, id);
-    await changeMemory(mutation, reference, `${type}.restored`, () => setForgotten(mutation, reference, 'active', null));
+    await changeMemory(mutation, reference, `${type}.restored`, () =>
+      setForgotten(mutation, reference, 'active', null),
+    );
     return id;
   });
   return getMemory(context, reference);
@@ -129,7 +142,7 @@ function lockRow(transaction: Transaction, tenantId: string, type: MemoryType, i
     case 'rule':
       return transaction.$queryRaw`SELECT validity, NULL::timestamptz AS expires_at FROM rules
         WHERE tenant_id = ${tenantId} AND id = ${id}::uuid FOR UPDATE`;
-    default:
+    case 'episode':
       return transaction.$queryRaw`
         SELECT CASE WHEN forgotten_at IS NULL THEN 'active' ELSE 'retracted' END AS validity, expires_at FROM episodes
         WHERE tenant_id = ${tenantId} AND id = ${id}::uuid FOR UPDATE`;

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { setEmbedding } from '../db/sql/set-embedding.ts';
 import { MemoryError } from '../errors.ts';
-import { Prisma, type Rule } from '../generated/prisma/client.ts';
+import type { Prisma, Rule } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
 import { embedOne } from './embed.ts';
 import { ensureEmbeddingVersion } from './embedding-versions.ts';
@@ -47,7 +47,14 @@ export async function storeRule(context: MemoryContext, input: StoreRuleInput): 
   const id = await mutateOnce(context, { operation: 'storeRule', idempotencyKey, input: rest }, async (mutation) => {
     const { transaction, tenantId, now } = mutation;
     const { requestId } = context.requestContext;
-    const data = { ...values, tenantId, confidence: candidateConfidence, createdAt: now, lastConfirmedAt: now, requestId };
+    const data = {
+      ...values,
+      tenantId,
+      confidence: candidateConfidence,
+      createdAt: now,
+      lastConfirmedAt: now,
+      requestId,
+    };
     await transaction.rule.create({ data, select: { id: true } });
     await embedRule(mutation, values.id, vector);
     await recordCreation(mutation, { type: 'rule', id: values.id }, 'rule.stored');
@@ -66,7 +73,11 @@ async function linkToSource(mutation: Mutation, values: { id: string; sourceEpis
   });
 }
 
-async function embedRule({ context, transaction, tenantId }: Mutation, id: string, vector: Float32Array): Promise<void> {
+async function embedRule(
+  { context, transaction, tenantId }: Mutation,
+  id: string,
+  vector: Float32Array,
+): Promise<void> {
   const version = await ensureEmbeddingVersion(context, transaction);
   await transaction.$executeRaw(setEmbedding('rule', { tenantId, id }, { vector, version }));
 }
@@ -168,7 +179,11 @@ async function lockUsableRule({ transaction, tenantId }: Mutation, id: string): 
   return rule;
 }
 
-async function insertApplication({ context, transaction, tenantId, now }: Mutation, ruleId: string, mark: Mark): Promise<void> {
+async function insertApplication(
+  { context, transaction, tenantId, now }: Mutation,
+  ruleId: string,
+  mark: Mark,
+): Promise<void> {
   await transaction.ruleApplication.create({
     data: {
       ...mark,
@@ -217,7 +232,12 @@ async function invert(mutation: Mutation, rule: Rule, warning: Warning | null): 
   await changeMemory(mutation, { type: 'rule', id }, 'rule.inverted', async () => {
     await mutation.transaction.rule.update({
       where: { tenantId_id: { tenantId, id } },
-      data: { maturity: 'anti_pattern', originalContent: rule.content, content: warning.content, version: { increment: 1 } },
+      data: {
+        maturity: 'anti_pattern',
+        originalContent: rule.content,
+        content: warning.content,
+        version: { increment: 1 },
+      },
     });
     await embedRule(mutation, id, warning.vector);
   });

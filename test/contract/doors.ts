@@ -149,8 +149,7 @@ async function openMcpDoor({ app }: TestApp): Promise<Door> {
   const transport = new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
     fetch: (url, init) => app.fetch(new Request(url, init)),
   });
-  // The SDK declares an optional property of the transport in a way that exactOptionalPropertyTypes refuses.
-  await client.connect(transport as never);
+  await client.connect(transport);
   const call = async (name: string, given: Record<string, unknown>): Promise<EpisodeView> => {
     const answer = await client.callTool({ name, arguments: given });
     const [text] = answer.content as { text: string }[];

@@ -152,7 +152,7 @@ describe('checks', () => {
   test('every column that holds one of a few words has one', async () => {
     const checks = await listChecks();
     const enumerated = checks.filter(({ definition }) => definition.includes('= ANY (ARRAY['));
-    expect(enumerated.map(({ table, column }) => `${table}.${column}`).sort()).toEqual([
+    expect(enumerated.map(({ table, column }) => `${table}.${column}`).toSorted()).toEqual([
       'api_tokens.role',
       'consolidation_runs.engine',
       'consolidation_runs.status',

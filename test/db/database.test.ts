@@ -86,7 +86,7 @@ describe('a transaction', () => {
         }),
       ),
     );
-    expect(counts.sort((a, b) => a - b)).toEqual(tenants.map((_, index) => Math.floor(index / 6) + 1));
+    expect(counts.toSorted((a, b) => a - b)).toEqual(tenants.map((_, index) => Math.floor(index / 6) + 1));
   });
 });
 

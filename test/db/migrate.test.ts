@@ -53,14 +53,14 @@ describe('applying', () => {
 
   test('two starts in one process apply each migration once', async () => {
     const reports = await Promise.all([migrate(scratch.database), migrate(scratch.database)]);
-    expect(reports.flatMap(({ applied }) => applied).sort()).toEqual(names);
+    expect(reports.flatMap(({ applied }) => applied).toSorted()).toEqual(names);
     expect(await recorded()).toEqual(names);
   });
 
   test.runIf(testEngine === 'postgres')('two processes that start together apply each migration once', async () => {
     const start = (): Promise<MigrationReport> => runTypescript<MigrationReport>('migrate-child', scratch.options);
     const reports = await Promise.all([start(), start()]);
-    expect(reports.flatMap(({ applied }) => applied).sort()).toEqual(names);
+    expect(reports.flatMap(({ applied }) => applied).toSorted()).toEqual(names);
     expect(await recorded()).toEqual(names);
   });
 });
@@ -108,6 +108,22 @@ describe('refusing', () => {
     expect(await recorded()).toEqual(names);
     expect(await scratch.database.asOwner(listTables)).not.toContain('half_done');
     expect(await migrate(scratch.database)).toMatchObject({ applied: [] });
+  });
+});
+
+/** PGlite only: in a shared cluster the roles are there already, made by whoever migrated first. */
+describe.runIf(testEngine === 'pglite')('an owner who is no superuser, as in most hosted databases,', () => {
+  test.each(['butler_memory_app', 'butler_memory_maintenance'])('may take the role %s that they made', async (role) => {
+    const hosted = await createEmptyDatabase();
+    const attempt = hosted.database.asOwner(async (client) => {
+      await client.query('CREATE EXTENSION vector');
+      await client.query('CREATE ROLE hosted_owner NOSUPERUSER CREATEROLE; GRANT ALL ON SCHEMA public TO hosted_owner');
+      await client.query('SET SESSION AUTHORIZATION hosted_owner');
+      for (const { sql } of migrations) await client.query(sql);
+      return client.query<{ role: string }>("SELECT set_config('role', $1, false) AS role", [role]);
+    });
+    await expect(attempt).resolves.toMatchObject({ rows: [{ role }] });
+    await hosted.drop();
   });
 });
 

@@ -24,7 +24,11 @@ async function asServer<T>(tenantId: string | undefined, work: (client: PoolClie
     await client.query('BEGIN');
     await client.query("SELECT set_config('role', 'butler_memory_app', true)");
     if (tenantId !== undefined) await client.query("SELECT set_config('app.tenant', $1, true)", [tenantId]);
-    return work(client).finally(() => client.query('ROLLBACK'));
+    try {
+      return await work(client);
+    } finally {
+      await client.query('ROLLBACK');
+    }
   });
 }
 
@@ -52,7 +56,7 @@ const denied = '42501';
 const count = async (client: PoolClient, sql: string): Promise<number | null> => (await client.query(sql)).rowCount;
 
 test('the rows under test are in every table', () => {
-  expect(Object.keys(seeded['tenant-a'] ?? {}).sort()).toEqual(tables);
+  expect(Object.keys(seeded['tenant-a'] ?? {}).toSorted()).toEqual(tables);
 });
 
 describe('reading', () => {
@@ -186,7 +190,11 @@ describe('the catalog', () => {
     const faults = await scratch.database.asOwner(async (client) => {
       await client.query('BEGIN');
       await client.query(statements);
-      return listBoundaryFaults(client).finally(() => client.query('ROLLBACK'));
+      try {
+        return await listBoundaryFaults(client);
+      } finally {
+        await client.query('ROLLBACK');
+      }
     });
     expect(faults.join('\n')).toContain(found);
   });

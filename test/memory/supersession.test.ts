@@ -46,7 +46,10 @@ describe('a second fact of the same key', () => {
       'link.created',
     ]);
     const stored = events[2];
-    expect(events[1]).toMatchObject({ causeEventId: stored?.id, payload: { before: { validity: 'active' }, after: { validity: 'superseded' } } });
+    expect(events[1]).toMatchObject({
+      causeEventId: stored?.id,
+      payload: { before: { validity: 'active' }, after: { validity: 'superseded' } },
+    });
     expect(events[3]).toMatchObject({ causeEventId: stored?.id });
     expect(stored?.causeEventId).toBeNull();
   });
@@ -63,7 +66,11 @@ describe('a second fact of the same key', () => {
   it('knows its key whatever the case, blanks and dashes', async () => {
     const predicate = newPredicate();
     const first = await store({ predicate });
-    const second = await store({ predicate: predicate.toUpperCase().replace(' ', '-'), subject: ' User ', content: 'udon' });
+    const second = await store({
+      predicate: predicate.toUpperCase().replace(' ', '-'),
+      subject: ' User ',
+      content: 'udon',
+    });
 
     expect(second.supersedesId).toBe(first.id);
   });

@@ -13,7 +13,7 @@ export interface BuiltTemplate {
   unusedDatabases: string[];
 }
 
-const { options, migrated } = readInput<BuildTemplate>();
+const { options, migrated } = readInput() as BuildTemplate;
 const database = await openDatabase(options);
 if (migrated) await migrate(database);
 const { rows } = await database.asOwner(async (client) => {

@@ -13,7 +13,7 @@ export interface CrashWriterInput {
   acknowledged: string[];
 }
 
-const { options, tenant, acknowledged } = readInput<CrashWriterInput>();
+const { options, tenant, acknowledged } = readInput() as CrashWriterInput;
 const database = await openDatabase(options);
 const found = await listIds(database);
 say({ missing: acknowledged.filter((id) => !found.rules.has(id)), torn: difference(found.rules, found.events) });

@@ -17,7 +17,7 @@ export interface TestDatabase {
   /** Closes and opens again, as a restart of the server does, with some options changed if wanted. */
   reopen(changes?: Partial<DatabaseOptions>): Promise<Database>;
   close(): Promise<void>;
-  drop(): Promise<void>;
+  drop: () => Promise<void>;
 }
 
 export const testEngine: EngineName = inject('testRun').engine;
@@ -66,7 +66,7 @@ async function openCopy(template: keyof TestTemplates, changes: Partial<Database
 
 interface Copy {
   storage: Partial<DatabaseOptions>;
-  remove(): Promise<void>;
+  remove: () => Promise<void>;
 }
 
 async function copyPglite(template: keyof TestTemplates): Promise<Copy> {

@@ -1,8 +1,8 @@
-import pg from 'pg';
+import { Client } from 'pg';
 
 /** A connection of its own, outside every pool under test. */
-export async function withAdmin<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
+export async function withAdmin<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url });
   await client.connect();
   try {
     return await work(client);

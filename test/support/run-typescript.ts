@@ -41,7 +41,7 @@ export async function killChild(child: TypescriptChild): Promise<void> {
   await ended;
 }
 
-/** For the script's side. */
-export function readInput<T>(): T {
-  return JSON.parse(process.argv[2] ?? 'null') as T;
+/** For the script's side, which says what it was given. */
+export function readInput(): unknown {
+  return JSON.parse(process.argv[2] ?? 'null');
 }

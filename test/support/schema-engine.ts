@@ -96,7 +96,9 @@ async function loadEngine(): Promise<void> {
     const bytes = readFileSync(join(directory, 'schema_engine_bg.wasm'));
     const imports = { './schema_engine_bg.js': bindings as unknown as WebAssembly.ModuleImports };
     const { instance } = await WebAssembly.instantiate(bytes, imports);
-    const { __wbg_set_wasm: setWasm } = bindings as unknown as { __wbg_set_wasm(exports: WebAssembly.Exports): void };
+    const { __wbg_set_wasm: setWasm } = bindings as unknown as {
+      __wbg_set_wasm: (exports: WebAssembly.Exports) => void;
+    };
     setWasm(instance.exports);
     (instance.exports['__wbindgen_start'] as () => void)();
   })();

@@ -2,7 +2,7 @@ import { acquireDirectoryLock } from '../../src/db/directory-lock.ts';
 import { readInput } from './run-typescript.ts';
 
 /** Prints `taken` and holds the lock until it is killed, or prints why not. */
-const { lockFile, directory } = readInput<{ lockFile: string; directory: string }>();
+const { lockFile, directory } = readInput() as { lockFile: string; directory: string };
 try {
   acquireDirectoryLock(lockFile, directory);
   console.log('taken');

@@ -32,7 +32,10 @@ export const EpisodeRef = builder.prismaNode('Episode', {
       description: 'Whether its status is consolidated, for callers that know no other state.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it expires; from then on it is not found.' }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      description: 'When it expires; from then on it is not found.',
+    }),
     metadata: t.expose('metadata', { type: 'JSONObject', description: 'As given when it was stored.' }),
   }),
 });

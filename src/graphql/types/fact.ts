@@ -49,7 +49,9 @@ export const FactRef = builder.prismaNode('Fact', {
       description: 'UUID of the episode it was learned from.',
     }),
     supersedes: t.relation('supersedes', { nullable: true, description: 'The fact whose place it took.' }),
-    supersededBy: t.relation('supersededBy', { description: 'The facts that took its place; one, unless it was undone.' }),
+    supersededBy: t.relation('supersededBy', {
+      description: 'The facts that took its place; one, unless it was undone.',
+    }),
     observedAt: t.expose('observedAt', { type: 'DateTime', nullable: true, description: 'When it was observed.' }),
     validFrom: t.expose('validFrom', { type: 'DateTime', nullable: true, description: 'Since when it is true.' }),
     validTo: t.expose('validTo', { type: 'DateTime', nullable: true, description: 'Until when it was true.' }),
