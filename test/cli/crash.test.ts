@@ -57,7 +57,7 @@ function expectNoTrouble(server: ServerProcess): void {
   expect(server.logs().filter(({ level }) => level === 'error' || level === 'fatal')).toEqual([]);
 }
 
-it(`loses nothing that it acknowledged in ${crashes} crashes under load`, { timeout: 300_000 }, async () => {
+it(`loses nothing that it acknowledged in ${crashes} crashes under load`, { timeout: 600_000 }, async () => {
   const acknowledged: string[] = [];
   for (let crash = 0; crash < crashes; crash++) {
     const server = await startCleanly();

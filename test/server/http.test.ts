@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installQueue } from '../../jobs/queue.ts';
+import { readMigrations } from '../../src/db/migrate.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
 
@@ -50,7 +51,7 @@ describe('/readyz', () => {
 
   it('is 503 and names what failed', async () => {
     const broken = await createTestApp();
-    const name = '20261116120200_tenant_boundary';
+    const [{ name } = { name: '' }] = (await readMigrations()).slice(-1);
     await broken.core.db.asOwner((client) =>
       client.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [name]),
     );

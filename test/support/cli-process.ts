@@ -5,7 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
+import { vi } from 'vitest';
 import { packageRoot } from '../../src/package-root.ts';
+
+// For every file that starts processes: on a busy machine one start takes many seconds.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 export interface CliOptions {
   env?: Readonly<Record<string, string>>;

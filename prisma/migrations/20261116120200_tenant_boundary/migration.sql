@@ -6,6 +6,7 @@
 DO $$
 DECLARE
   role_name text;
+  own_role text := quote_ident(current_setting('role'));
 BEGIN
   FOREACH role_name IN ARRAY ARRAY['butler_memory_app', 'butler_memory_maintenance'] LOOP
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role_name) THEN
@@ -15,9 +16,17 @@ BEGIN
         NULL;
       END;
     END IF;
-    IF NOT pg_has_role(current_user, role_name, 'MEMBER') THEN
-      EXECUTE format('GRANT %I TO %I', role_name, current_user);
+    -- A superuser may take any role. Who made a role may hand it out but, since PostgreSQL 16, not take it; who was
+    -- given it may take it but not hand it out. Whether it can be taken shows in the line after.
+    IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+      BEGIN
+        EXECUTE format('GRANT %I TO %I', role_name, current_user);
+      EXCEPTION WHEN insufficient_privilege THEN
+        NULL;
+      END;
     END IF;
+    EXECUTE format('SET LOCAL ROLE %I', role_name);
+    EXECUTE format('SET LOCAL ROLE %s', own_role);
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', current_schema(), role_name);
   END LOOP;
 END
