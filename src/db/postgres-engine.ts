@@ -1,4 +1,5 @@
-import { Pool } from 'pg';
+import { Pool, type ClientConfig } from 'pg';
+import { parseIntoClientConfig } from 'pg-connection-string';
 import { MemoryError } from '../errors.ts';
 import type { Engine } from './engine.ts';
 import { forgiveRollbackOfLostConnections } from './lost-connection.ts';
@@ -14,24 +15,28 @@ export interface PostgresEngineOptions {
 }
 
 const minimumVersion = 14;
+/** Migrations and storage maintenance, one after the other. */
+const ownerPoolSize = 2;
 
 export async function openPostgres(options: PostgresEngineOptions): Promise<Engine> {
-  const pool = createPool(options, options.url, options.poolSize);
-  const ownerPool = options.migrationUrl === undefined ? pool : createPool(options, options.migrationUrl, 2);
+  const target = readTarget(options.url, options.name);
+  const pool = createPool(options, target, options.poolSize);
+  const ownerTarget = readTarget(options.migrationUrl ?? options.url, options.name);
+  const ownerPool = options.migrationUrl === undefined ? pool : createPool(options, ownerTarget, ownerPoolSize);
   const close = async (): Promise<void> => {
     await pool.end();
     if (ownerPool !== pool) await ownerPool.end();
   };
   try {
-    await checkServer(pool);
-    if (ownerPool !== pool) await checkServer(ownerPool);
+    await checkServer(pool, target);
+    if (ownerPool !== pool) await checkServer(ownerPool, ownerTarget);
   } catch (error) {
     await close();
     throw error;
   }
   return {
     name: 'postgres',
-    location: describeUrl(withDatabase(options.url, options.name)),
+    location: describeTarget(target),
     pool,
     ownerPool,
     // The limit is set by each transaction for itself, and owner's work sets none.
@@ -40,13 +45,23 @@ export async function openPostgres(options: PostgresEngineOptions): Promise<Engi
   };
 }
 
+/** By the parser of `pg` itself: it knows socket directories and the parameters that a URL may carry. */
+function readTarget(url: string, name: string): ClientConfig {
+  const { user, ...parsed } = parseIntoClientConfig(url);
+  return { ...parsed, ...(user && { user }), database: parsed.database || name };
+}
+
+function describeTarget({ user, host, port, database }: ClientConfig): string {
+  return `postgres://${user ? `${user}@` : ''}${host ?? 'localhost'}${port ? `:${port}` : ''}/${database}`;
+}
+
 /**
  * Nothing is set on the connection: behind a pooler in transaction mode the next statement may run on another one.
  * Each transaction sets time zone, limits, tenant and role for itself, and no prepared statement has a name.
  */
-function createPool(options: PostgresEngineOptions, url: string, size: number): Pool {
+function createPool(options: PostgresEngineOptions, target: ClientConfig, size: number): Pool {
   const pool = new Pool({
-    connectionString: withDatabase(url, options.name),
+    ...target,
     max: size,
     connectionTimeoutMillis: options.connectTimeoutMs,
     application_name: 'butler-memory',
@@ -58,19 +73,8 @@ function createPool(options: PostgresEngineOptions, url: string, size: number): 
   return pool;
 }
 
-function withDatabase(url: string, name: string): string {
-  const parsed = new URL(url);
-  if (parsed.pathname === '' || parsed.pathname === '/') parsed.pathname = `/${name}`;
-  return parsed.toString();
-}
-
-export function describeUrl(url: string): string {
-  const parsed = new URL(url);
-  return `${parsed.protocol}//${parsed.username}${parsed.username ? '@' : ''}${parsed.host}${parsed.pathname}`;
-}
-
-async function checkServer(pool: Pool): Promise<void> {
-  const location = describeUrl(pool.options.connectionString ?? '');
+async function checkServer(pool: Pool, target: ClientConfig): Promise<void> {
+  const location = describeTarget(target);
   const { rows } = await pool
     .query<{ version: string }>("SELECT current_setting('server_version_num') AS version")
     .catch((cause: NodeJS.ErrnoException) => {

@@ -49,4 +49,4 @@ test(`every acknowledged transaction survives ${kills} kills of the process, and
   const rules = await (await scratch.reopen()).tenant(tenant).rule.findMany({ select: { id: true } });
   const found = new Set(rules.map(({ id }) => id));
   expect(acknowledged.filter((id) => !found.has(id))).toEqual([]);
-}, 180_000);
+}, 300_000);
