@@ -67,6 +67,7 @@ export function createApp(core: MemoryCore): App {
   const newMcpServer = (requestId?: string): McpServer =>
     createMcpServer({
       butler: core.config.butler,
+      schema,
       tools: boundTools,
       logger: core.logger,
       execute: async (document, variableValues) =>

@@ -29,12 +29,12 @@ export const PermanenceEnum = builder.enumType('Permanence', {
   } satisfies Descriptions<Permanence>,
 });
 
-export const FactValidityEnum = builder.enumType('FactValidity', {
-  description: 'Whether a fact counts.',
+export const ValidityEnum = builder.enumType('Validity', {
+  description: 'Whether a fact or rule counts.',
   values: {
     active: { description: 'Counts.' },
     fading: { description: 'Its confidence has fallen below what retrieval asks for; a confirmation brings it back.' },
-    superseded: { description: 'Another fact took its place.' },
+    superseded: { description: 'Another fact took its place. Rules are not superseded.' },
     expired: { description: 'Its confidence has decayed away.' },
     retracted: { description: 'Forgotten on purpose; can be restored.' },
   } satisfies Descriptions<FactValidity>,

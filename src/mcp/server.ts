@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
+import { MemoryError } from '../errors.ts';
 import { packageManifest } from '../package-root.ts';
 import { toVariables } from './arguments.ts';
 import { toToolError } from './errors.ts';
@@ -29,6 +30,7 @@ export function bindTools(schema: GraphQLSchema): Map<string, BoundTool> {
 
 export interface McpServerOptions {
   butler: { name: string; description: string };
+  schema: GraphQLSchema;
   tools: Map<string, BoundTool>;
   logger: Logger;
   /** Runs an operation on the schema as the caller of this connection. */
@@ -65,13 +67,14 @@ export function createMcpServer(options: McpServerOptions): Server {
 async function callTool(
   { tool, operation }: BoundTool,
   given: Record<string, unknown>,
-  { execute, logger }: McpServerOptions,
+  { schema, execute, logger }: McpServerOptions,
 ): Promise<CallToolResult> {
   try {
     const answer = await execute(operation.document, toVariables(operation, given));
     if (answer.errors?.[0] !== undefined) throw answer.errors[0];
-    const named = toToolResult(operation.fieldNode, operation.field, answer.data?.[operation.resultName]);
-    const result = toPlainJson(named);
+    const value = answer.data?.[operation.resultName] ?? null;
+    if (value === null) throw new MemoryError('NOT_FOUND', 'nothing is there under that id');
+    const result = toPlainJson(toToolResult(schema, operation.fieldNode, operation.field, value));
     return { content: [{ type: 'text', text: tool.describe(result as never) }], structuredContent: result };
   } catch (error) {
     return toToolError(error, logger);

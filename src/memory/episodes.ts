@@ -1,13 +1,15 @@
 import { v7 as uuidv7 } from 'uuid';
-import { validate as isUuid } from 'uuid';
 import { insertEpisode } from '../db/sql/insert-episode.ts';
-import { invalidInput, MemoryError } from '../errors.ts';
+import { MemoryError } from '../errors.ts';
 import type { Episode, Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
+import { embedOne } from './embed.ts';
 import { ensureEmbeddingVersion } from './embedding-versions.ts';
-import { recordEvent } from './events.ts';
+import { mutateOnce } from './idempotency.ts';
 import { normaliseMetadata } from './metadata.ts';
+import { recordCreation } from './mutation.ts';
 import { normaliseContent, normaliseName } from './text.ts';
+import { checkDate, checkNumber, checkOptionalUuid, checkUuid, normaliseTags } from './values.ts';
 
 export type { Episode };
 
@@ -16,51 +18,46 @@ export interface StoreEpisodeInput {
   butler: string;
   sessionId?: string | null | undefined;
   importance?: number | null | undefined;
+  observedAt?: Date | null | undefined;
+  tags?: readonly string[] | null | undefined;
   metadata?: Prisma.InputJsonObject | null | undefined;
+  idempotencyKey?: string | null | undefined;
 }
 
-const defaultImportance = 5;
 const millisecondsPerDay = 86_400_000;
 
-/** Append-only: the same text twice is two episodes. */
+/** Append-only: the same text twice is two episodes, unless an idempotency key says that it is one. */
 export async function storeEpisode(context: MemoryContext, input: StoreEpisodeInput): Promise<Episode> {
   const createdAt = context.now();
   const episode = {
     id: uuidv7(),
     butler: normaliseName('butler', input.butler),
     content: normaliseContent('content', input.content),
-    sessionId: normaliseSessionId(input.sessionId),
-    importance: checkImportance(input.importance ?? defaultImportance),
+    sessionId: checkOptionalUuid('session_id', input.sessionId),
+    importance: checkNumber('importance', input.importance ?? 5, 1, 10),
+    observedAt: checkDate('observed_at', input.observedAt),
+    tags: normaliseTags(input.tags),
     metadata: normaliseMetadata('metadata', input.metadata ?? {}),
     createdAt,
     expiresAt: new Date(createdAt.getTime() + context.config.memory.episodes.defaultTtlDays * millisecondsPerDay),
   };
-  // Before the transaction: a model at work must not hold a connection.
-  const [embedding] = await context.embedder.embed([episode.content]);
-  if (embedding === undefined) throw new MemoryError('EMBEDDING_FAILED', 'the embedder gave no vector for the content');
+  const embedding = await embedOne(context, episode.content);
   const { tenantId } = context.principal;
-  return context.db.transaction(tenantId, async (transaction) => {
-    const version = await ensureEmbeddingVersion(context, transaction);
-    const requestId = context.requestContext.requestId;
-    await transaction.$executeRaw(insertEpisode({ ...episode, tenantId, requestId, embedding, version }));
-    const stored = await transaction.episode.findUniqueOrThrow({
-      where: { tenantId_id: { tenantId, id: episode.id } },
-    });
-    await recordEvent(context, transaction, {
-      eventType: 'episode.stored',
-      entityType: 'episode',
-      entityId: stored.id,
-      after: { ...episode, createdAt: createdAt.toISOString(), expiresAt: episode.expiresAt.toISOString() },
-    });
-    return stored;
+  const { idempotencyKey, ...rest } = input;
+  const id = await mutateOnce(context, { operation: 'storeEpisode', idempotencyKey, input: rest }, async (mutation) => {
+    const version = await ensureEmbeddingVersion(context, mutation.transaction);
+    const { requestId } = context.requestContext;
+    await mutation.transaction.$executeRaw(insertEpisode({ ...episode, tenantId, requestId, embedding, version }));
+    await recordCreation(mutation, { type: 'episode', id: episode.id }, 'episode.stored');
+    return episode.id;
   });
+  return context.db.tenant(tenantId).episode.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
 }
 
 export async function getEpisode(context: MemoryContext, id: string): Promise<Episode> {
   const { tenantId } = context.principal;
-  if (!isUuid(id)) throw invalidInput('id', 'a UUID', id);
   const episode = await context.db.tenant(tenantId).episode.findFirst({
-    where: { tenantId, id, ...isThere(context) },
+    where: { tenantId, id: checkUuid('id', id), ...isThere(context) },
   });
   if (episode === null) throw new MemoryError('NOT_FOUND', `episode ${id} is not there`);
   return episode;
@@ -69,17 +66,4 @@ export async function getEpisode(context: MemoryContext, id: string): Promise<Ep
 /** Expired and forgotten ones are gone for every reader, even before a sweep removes them. */
 export function isThere({ now }: Pick<MemoryContext, 'now'>): { forgottenAt: null; expiresAt: { gt: Date } } {
   return { forgottenAt: null, expiresAt: { gt: now() } };
-}
-
-/** A blank session is no session; anything else must be a UUID. */
-function normaliseSessionId(given: string | null | undefined): string | null {
-  const text = (given ?? '').trim();
-  if (text === '') return null;
-  if (!isUuid(text)) throw invalidInput('session_id', 'a UUID, or nothing', given);
-  return text.toLowerCase();
-}
-
-function checkImportance(given: number): number {
-  if (!(given >= 1 && given <= 10)) throw invalidInput('importance', 'a number from 1 to 10', given);
-  return given;
 }

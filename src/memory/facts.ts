@@ -8,7 +8,7 @@ import type { MemoryContext } from './context.ts';
 import { embedOne } from './embed.ts';
 import { ensureEmbeddingVersion } from './embedding-versions.ts';
 import { mutateOnce } from './idempotency.ts';
-import { createLink } from './links.ts';
+import { createLink, linkToSource, requireEpisode } from './links.ts';
 import { normaliseMetadata } from './metadata.ts';
 import { changeMemory, recordCreation, type Mutation } from './mutation.ts';
 import { normaliseContent, normaliseName } from './text.ts';
@@ -53,6 +53,7 @@ export async function storeFact(context: MemoryContext, input: StoreFactInput): 
   const embedding = await embedOne(context, embeddedText(values));
   const { idempotencyKey, ...rest } = input;
   const id = await mutateOnce(context, { operation: 'storeFact', idempotencyKey, input: rest }, async (mutation) => {
+    await requireEpisode(mutation, 'source_episode_id', values.sourceEpisodeId);
     const live = await lockLiveFact(mutation, values);
     if (live !== null && live.content === values.content) return confirmStored(mutation, live, input, values);
     if (live !== null) await supersede(mutation, live, values);
@@ -220,10 +221,7 @@ async function linkFact({ consequence: mutation }: Mutation, values: FactValues,
   const source = { type: 'fact', id: values.id } as const;
   if (live !== null)
     await createLink(mutation, { source, target: { type: 'fact', id: live.id }, relation: 'supersedes' });
-  if (values.sourceEpisodeId !== null) {
-    const target = { type: 'episode', id: values.sourceEpisodeId } as const;
-    await createLink(mutation, { source, target, relation: 'derived_from' });
-  }
+  await linkToSource(mutation, source, values.sourceEpisodeId);
   for (const id of await findContradicted(mutation, values, live)) {
     await createLink(mutation, { source, target: { type: 'fact', id }, relation: 'contradicts' });
   }

@@ -1,5 +1,5 @@
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
-import { invalidInput } from '../errors.ts';
+import { invalidInput, MemoryError } from '../errors.ts';
 import type { MemoryLink } from '../generated/prisma/client.ts';
 import type { Mutation } from './mutation.ts';
 
@@ -44,4 +44,29 @@ export async function createLink(mutation: Mutation, { source, target, relation 
 
 export function linkId({ sourceType, sourceId, relation, targetType, targetId }: MemoryLink): string {
   return `${sourceType}:${sourceId} ${relation} ${targetType}:${targetId}`;
+}
+
+/** What a memory was learned from must be there, or have been: a deleted episode is cited by its tombstone. */
+export async function linkToSource(
+  mutation: Mutation,
+  source: MemoryReference,
+  sourceEpisodeId: string | null,
+): Promise<void> {
+  if (sourceEpisodeId === null) return;
+  await createLink(mutation.consequence, {
+    source,
+    target: { type: 'episode', id: sourceEpisodeId },
+    relation: 'derived_from',
+  });
+}
+
+export async function requireEpisode(
+  { transaction, tenantId }: Mutation,
+  field: string,
+  id: string | null,
+): Promise<void> {
+  if (id === null) return;
+  const [row] = await transaction.$queryRaw<{ exists: boolean }[]>`
+    SELECT memory_exists(${tenantId}, 'episode', ${id}::uuid) AS exists`;
+  if (row?.exists !== true) throw new MemoryError('NOT_FOUND', `${field}: episode ${id} is not there`);
 }

@@ -12,6 +12,14 @@ import { checkUuid } from './values.ts';
 /** What the three types have in common: found, confirmed, forgotten and restored by type and id. */
 export type Memory = { type: 'episode'; row: Episode } | { type: 'fact'; row: Fact } | { type: 'rule'; row: Rule };
 
+export type MemoryRow = Memory['row'];
+
+/** By a column that only its table has. */
+export function memoryTypeOf(row: MemoryRow): MemoryType {
+  if ('predicate' in row) return 'fact';
+  return 'maturity' in row ? 'rule' : 'episode';
+}
+
 export interface MemoryWrite extends MemoryReference {
   idempotencyKey?: string | null | undefined;
 }

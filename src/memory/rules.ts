@@ -6,7 +6,7 @@ import type { MemoryContext } from './context.ts';
 import { embedOne } from './embed.ts';
 import { ensureEmbeddingVersion } from './embedding-versions.ts';
 import { mutateOnce } from './idempotency.ts';
-import { createLink } from './links.ts';
+import { linkToSource, requireEpisode } from './links.ts';
 import { normaliseMetadata } from './metadata.ts';
 import { changeMemory, recordCreation, type Mutation } from './mutation.ts';
 import { earnedMaturity, effectiveness, isAntiPattern, type Maturity } from './rule-maturity.ts';
@@ -45,6 +45,7 @@ export async function storeRule(context: MemoryContext, input: StoreRuleInput): 
   const vector = await embedOne(context, values.content);
   const { idempotencyKey, ...rest } = input;
   const id = await mutateOnce(context, { operation: 'storeRule', idempotencyKey, input: rest }, async (mutation) => {
+    await requireEpisode(mutation, 'source_episode_id', values.sourceEpisodeId);
     const { transaction, tenantId, now } = mutation;
     const { requestId } = context.requestContext;
     const data = {
@@ -58,19 +59,10 @@ export async function storeRule(context: MemoryContext, input: StoreRuleInput): 
     await transaction.rule.create({ data, select: { id: true } });
     await embedRule(mutation, values.id, vector);
     await recordCreation(mutation, { type: 'rule', id: values.id }, 'rule.stored');
-    await linkToSource(mutation, values);
+    await linkToSource(mutation, { type: 'rule', id: values.id }, values.sourceEpisodeId);
     return values.id;
   });
   return getRow(context, id);
-}
-
-async function linkToSource(mutation: Mutation, values: { id: string; sourceEpisodeId: string | null }): Promise<void> {
-  if (values.sourceEpisodeId === null) return;
-  await createLink(mutation.consequence, {
-    source: { type: 'rule', id: values.id },
-    target: { type: 'episode', id: values.sourceEpisodeId },
-    relation: 'derived_from',
-  });
 }
 
 async function embedRule(

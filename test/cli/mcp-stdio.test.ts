@@ -54,10 +54,10 @@ describe('butler-memory mcp', () => {
     const { tools } = await client.listTools();
     const stored = await client.callTool(store);
     const { id } = stored.structuredContent as { id: string };
-    const found = await client.callTool({ name: 'memory_get_episode', arguments: { id } });
+    const found = await client.callTool({ name: 'memory_get', arguments: { type: 'episode', id } });
     await client.close();
 
-    expect(tools.map(({ name }) => name)).toContain('memory_get_episode');
+    expect(tools.map(({ name }) => name)).toContain('memory_get');
     expect(found.structuredContent).toEqual(stored.structuredContent);
   });
 

@@ -4,28 +4,38 @@ import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
 import { describe } from 'vitest';
 import { MemoryError } from '../../src/errors.ts';
-import { getEpisode, storeEpisode, type Episode, type StoreEpisodeInput } from '../../src/memory/episodes.ts';
-import { graphql } from '../generated/index.ts';
+import { effectiveConfidence } from '../../src/memory/confidence.ts';
+import type { MemoryContext } from '../../src/memory/context.ts';
+import { storeEpisode, type StoreEpisodeInput } from '../../src/memory/episodes.ts';
+import { storeFact, type StoreFactInput } from '../../src/memory/facts.ts';
+import { generationOf, type Generational } from '../../src/memory/generation.ts';
+import type { MemoryReference } from '../../src/memory/links.ts';
+import {
+  confirmMemory,
+  forgetMemory,
+  getMemory,
+  memoryTypeOf,
+  restoreMemory,
+  type MemoryRow,
+} from '../../src/memory/memories.ts';
+import { markRule, storeRule, type MarkRuleInput, type StoreRuleInput } from '../../src/memory/rules.ts';
 import type { TestApp } from '../support/app.ts';
+import * as documents from './documents.ts';
 
-/** An episode as every door tells it. */
-export interface EpisodeView {
-  id: string;
-  butler: string;
-  sessionId: string | null;
-  content: string;
-  importance: number;
-  consolidationStatus: string;
-  consolidated: boolean;
-  createdAt: string;
-  expiresAt: string;
-  metadata: unknown;
-}
+/** A memory as a door tells it: times as text, names in camel case. */
+export type View = Record<string, unknown> & { id: string };
 
-/** The operations that behaviours are stated in. A door that fails throws a DoorError. */
+/** The operations that behaviours are stated in. A door that refuses throws a DoorError. */
 export interface Door {
-  storeEpisode(input: StoreEpisodeInput): Promise<EpisodeView>;
-  getEpisode(id: string): Promise<EpisodeView>;
+  readonly name: string;
+  storeEpisode(input: StoreEpisodeInput): Promise<View>;
+  storeFact(input: StoreFactInput): Promise<View>;
+  storeRule(input: StoreRuleInput): Promise<View>;
+  markRule(input: MarkRuleInput): Promise<View>;
+  getMemory(reference: MemoryReference): Promise<View>;
+  confirmMemory(reference: MemoryReference): Promise<View>;
+  forgetMemory(reference: MemoryReference): Promise<View>;
+  restoreMemory(reference: MemoryReference): Promise<View>;
   close(): Promise<void>;
 }
 
@@ -49,30 +59,29 @@ export function throughEveryDoor(state: (open: (app: TestApp) => Promise<Door>) 
 }
 
 async function openCoreDoor({ app }: TestApp): Promise<Door> {
-  const context = (): ReturnType<typeof app.createContext>['memory'] => app.createContext().memory;
+  const ask = async (work: (context: MemoryContext) => Promise<MemoryRow>): Promise<View> => {
+    const context = app.createContext().memory;
+    return work(context).then((row) => viewOf(row, context), asDoorError);
+  };
   return {
-    storeEpisode: async (input) => storeEpisode(context(), input).then(viewOf, asDoorError),
-    getEpisode: async (id) => getEpisode(context(), id).then(viewOf, asDoorError),
+    name: 'core',
+    storeEpisode: (input) => ask((context) => storeEpisode(context, input)),
+    storeFact: (input) => ask((context) => storeFact(context, input)),
+    storeRule: (input) => ask((context) => storeRule(context, input)),
+    markRule: (input) => ask((context) => markRule(context, input)),
+    getMemory: (reference) => ask(async (context) => (await getMemory(context, reference)).row),
+    confirmMemory: (reference) => ask(async (context) => (await confirmMemory(context, reference)).row),
+    forgetMemory: (reference) => ask(async (context) => (await forgetMemory(context, reference)).row),
+    restoreMemory: (reference) => ask(async (context) => (await restoreMemory(context, reference)).row),
     close: async () => undefined,
   };
 }
 
-function viewOf(episode: Episode): EpisodeView {
-  const { id, butler, sessionId, content, importance, consolidationStatus, consolidated, metadata } = episode;
-  const createdAt = episode.createdAt.toISOString();
-  const expiresAt = episode.expiresAt.toISOString();
-  return {
-    id,
-    butler,
-    sessionId,
-    content,
-    importance,
-    consolidationStatus,
-    consolidated,
-    createdAt,
-    expiresAt,
-    metadata,
-  };
+function viewOf(row: MemoryRow, context: MemoryContext): View {
+  const type = memoryTypeOf(row);
+  const derived = 'decayRate' in row ? { effectiveConfidence: effectiveConfidence(row, context.now()) } : {};
+  const generation = generationOf({ ...row, type } as Generational);
+  return JSON.parse(JSON.stringify({ ...row, ...derived, type, generation })) as View;
 }
 
 function asDoorError(error: unknown): never {
@@ -80,58 +89,41 @@ function asDoorError(error: unknown): never {
   throw error;
 }
 
-const storeDocument = graphql(/* GraphQL */ `
-  mutation ContractStoreEpisode($input: StoreEpisodeInput!) {
-    storeEpisode(input: $input) {
-      id: uuid
-      butler
-      sessionId
-      content
-      importance
-      consolidationStatus
-      consolidated
-      createdAt
-      expiresAt
-      metadata
-    }
-  }
-`);
-
-const getDocument = graphql(/* GraphQL */ `
-  query ContractEpisode($id: String!) {
-    episode(id: $id) {
-      id: uuid
-      butler
-      sessionId
-      content
-      importance
-      consolidationStatus
-      consolidated
-      createdAt
-      expiresAt
-      metadata
-    }
-  }
-`);
-
 async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
+  const ask = async <Variables>(
+    document: TypedDocumentNode<unknown, Variables>,
+    variables: Variables,
+  ): Promise<View> => {
+    const answer = await request(app, document, variables);
+    const [result] = Object.values(answer);
+    if (result === null || result === undefined) throw new DoorError('NOT_FOUND', 'null');
+    return result;
+  };
+  const marks = { helpful: documents.markHelpful, harmful: documents.markHarmful };
   return {
-    storeEpisode: async (input) => (await request(app, storeDocument, { input: input as never })).storeEpisode,
-    getEpisode: async (id) => (await request(app, getDocument, { id })).episode,
+    name: 'GraphQL',
+    storeEpisode: (input) => ask(documents.storeEpisode, { input: input as never }),
+    storeFact: (input) => ask(documents.storeFact, { input: input as never }),
+    storeRule: (input) => ask(documents.storeRule, { input: input as never }),
+    markRule: ({ outcome, ...input }) => ask(marks[outcome], { input: input as never }),
+    getMemory: (reference) => ask(documents.getMemory, reference),
+    confirmMemory: (input) => ask(documents.confirmMemory, { input }),
+    forgetMemory: (input) => ask(documents.forgetMemory, { input }),
+    restoreMemory: (input) => ask(documents.restoreMemory, { input }),
     close: async () => undefined,
   };
 }
 
-interface GraphQLAnswer<Result> {
-  data?: Result;
+interface GraphQLAnswer {
+  data?: Record<string, View | null>;
   errors?: { message: string; extensions: { code: string } }[];
 }
 
-async function request<Result, Variables>(
+async function request<Variables>(
   app: TestApp['app'],
-  document: TypedDocumentNode<Result, Variables>,
+  document: TypedDocumentNode<unknown, Variables>,
   variables: Variables,
-): Promise<Result> {
+): Promise<Record<string, View | null>> {
   const response = await app.fetch(
     new Request('http://localhost/graphql', {
       method: 'POST',
@@ -139,9 +131,9 @@ async function request<Result, Variables>(
       body: JSON.stringify({ query: print(document), variables }),
     }),
   );
-  const { data, errors } = (await response.json()) as GraphQLAnswer<Result>;
+  const { data, errors } = (await response.json()) as GraphQLAnswer;
   if (errors?.[0] !== undefined) throw new DoorError(errors[0].extensions.code, errors[0].message);
-  return data as Result;
+  return data ?? {};
 }
 
 async function openMcpDoor({ app }: TestApp): Promise<Door> {
@@ -150,16 +142,22 @@ async function openMcpDoor({ app }: TestApp): Promise<Door> {
     fetch: (url, init) => app.fetch(new Request(url, init)),
   });
   await client.connect(transport);
-  const call = async (name: string, given: Record<string, unknown>): Promise<EpisodeView> => {
-    const answer = await client.callTool({ name, arguments: given });
+  const call = async (name: string, given: object): Promise<View> => {
+    const answer = await client.callTool({ name, arguments: toSnake(given) });
     const [text] = answer.content as { text: string }[];
     if (answer.isError === true) throw fromToolText(text?.text ?? '');
-    return toCamel(answer.structuredContent as Record<string, unknown>) as unknown as EpisodeView;
+    return toCamel(answer.structuredContent as Record<string, unknown>) as View;
   };
   return {
-    storeEpisode: ({ sessionId, ...rest }) =>
-      call('memory_store_episode', { ...rest, ...(sessionId === undefined ? {} : { session_id: sessionId }) }),
-    getEpisode: (id) => call('memory_get_episode', { id }),
+    name: 'MCP',
+    storeEpisode: (input) => call('memory_store_episode', input),
+    storeFact: (input) => call('memory_store_fact', input),
+    storeRule: (input) => call('memory_store_rule', input),
+    markRule: ({ outcome, ...input }) => call(`memory_mark_${outcome}`, input),
+    getMemory: (reference) => call('memory_get', reference),
+    confirmMemory: (reference) => call('memory_confirm', reference),
+    forgetMemory: (reference) => call('memory_forget', reference),
+    restoreMemory: (reference) => call('memory_restore', reference),
     close: () => client.close(),
   };
 }
@@ -169,11 +167,14 @@ function fromToolText(text: string): DoorError {
   return new DoorError(code, message.join(': '));
 }
 
-function toCamel(result: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(result).map(([name, value]) => [
-      name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
-      value,
-    ]),
-  );
+function toSnake(given: object): Record<string, unknown> {
+  return renameKeys(given, (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+}
+
+function toCamel(given: object): Record<string, unknown> {
+  return renameKeys(given, (name) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()));
+}
+
+function renameKeys(given: object, rename: (name: string) => string): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [rename(name), value as unknown]));
 }

@@ -44,7 +44,21 @@ describe('an episode', () => {
       const stored = await door.storeEpisode(input);
 
       expect(stored).toMatchObject(input);
-      expect(await door.getEpisode(stored.id)).toEqual(stored);
+      expect(await door.getMemory({ type: 'episode', id: stored.id })).toEqual(stored);
+    });
+
+    it('is stored once for one idempotency key, and the key is refused for other input', async () => {
+      const input = {
+        content: 'User asked for tea',
+        butler: 'general',
+        tags: ['tea'],
+        idempotencyKey: `once ${door.name}`,
+      };
+      const first = await door.storeEpisode(input);
+
+      expect(first).toMatchObject({ tags: ['tea'] });
+      expect(await door.storeEpisode(input)).toEqual(first);
+      await expect(door.storeEpisode({ ...input, content: 'coffee' })).rejects.toMatchObject({ code: 'CONFLICT' });
     });
 
     it('is append-only: the same text twice is two episodes', async () => {
@@ -89,8 +103,8 @@ describe('an episode', () => {
     it('is not found by an unknown id, and an id that is no UUID is refused', async () => {
       const unknown = '00000000-0000-4000-8000-000000000000';
 
-      await expect(door.getEpisode(unknown)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-      await expect(door.getEpisode('first')).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+      await expect(door.getMemory({ type: 'episode', id: unknown })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      await expect(door.getMemory({ type: 'episode', id: 'first' })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     });
 
     it('is not found after it has expired', async () => {
@@ -98,7 +112,7 @@ describe('an episode', () => {
       const storedAt = testApp.clock.now;
       testApp.clock.now = new Date('2026-03-08T12:00:00.000Z');
       try {
-        await expect(door.getEpisode(id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+        await expect(door.getMemory({ type: 'episode', id: id })).rejects.toMatchObject({ code: 'NOT_FOUND' });
       } finally {
         testApp.clock.now = storedAt;
       }

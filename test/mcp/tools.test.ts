@@ -4,20 +4,79 @@ import { inputSchemaOf } from '../../src/mcp/input-schema.ts';
 import { bindTools } from '../../src/mcp/server.ts';
 import { tools } from '../../src/mcp/tools.ts';
 
+const oneMemory = {
+  arguments: { id: 'string', idempotency_key: 'string', type: 'string' },
+  required: ['id', 'type'],
+};
+const oneRule = {
+  arguments: {
+    evidence: 'object',
+    idempotency_key: 'string',
+    reason: 'string',
+    rule_id: 'string',
+    session_id: 'string',
+  },
+  required: ['rule_id'],
+};
+
 /** The public surface. Whoever changes it changes it for every agent there is, so it is written out here. */
 const surface: Record<string, { arguments: Record<string, string>; required: string[]; isReadOnly: boolean }> = {
   memory_store_episode: {
     arguments: {
       butler: 'string',
       content: 'string',
+      idempotency_key: 'string',
       importance: 'number',
       metadata: 'object',
+      observed_at: 'string',
       session_id: 'string',
+      tags: 'array',
     },
     required: ['butler', 'content'],
     isReadOnly: false,
   },
-  memory_get_episode: { arguments: { id: 'string' }, required: ['id'], isReadOnly: true },
+  memory_store_fact: {
+    arguments: {
+      confidence: 'number',
+      content: 'string',
+      idempotency_key: 'string',
+      importance: 'number',
+      kind: 'string',
+      metadata: 'object',
+      observed_at: 'string',
+      permanence: 'string',
+      predicate: 'string',
+      scope: 'string',
+      source_butler: 'string',
+      source_episode_id: 'string',
+      subject: 'string',
+      tags: 'array',
+      valid_from: 'string',
+      valid_to: 'string',
+    },
+    required: ['content', 'predicate', 'subject'],
+    isReadOnly: false,
+  },
+  memory_store_rule: {
+    arguments: {
+      content: 'string',
+      idempotency_key: 'string',
+      importance: 'number',
+      metadata: 'object',
+      scope: 'string',
+      source_butler: 'string',
+      source_episode_id: 'string',
+      tags: 'array',
+    },
+    required: ['content'],
+    isReadOnly: false,
+  },
+  memory_get: { arguments: { id: 'string', type: 'string' }, required: ['id', 'type'], isReadOnly: true },
+  memory_confirm: { ...oneMemory, isReadOnly: false },
+  memory_forget: { ...oneMemory, isReadOnly: false },
+  memory_restore: { ...oneMemory, isReadOnly: false },
+  memory_mark_helpful: { ...oneRule, isReadOnly: false },
+  memory_mark_harmful: { ...oneRule, isReadOnly: false },
   memory_health: { arguments: {}, required: [], isReadOnly: true },
 };
 

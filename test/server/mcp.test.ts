@@ -63,13 +63,13 @@ describe('a client of /mcp', () => {
   it('stores an episode and gets it back, as text and as data', async () => {
     const stored = await call('memory_store_episode', { content: 'User likes jasmine tea', butler: 'general' });
     const { id } = stored.structuredContent as { id: string };
-    const found = await call('memory_get_episode', { id });
+    const found = await call('memory_get', { type: 'episode', id });
 
     expect(stored).toMatchObject({
       isError: false,
       text: `Stored episode ${id}; it expires 2026-03-08T12:00:00.000Z.`,
     });
-    expect(found.text).toBe('[2026-03-01T12:00:00.000Z, general] User likes jasmine tea');
+    expect(found.text).toBe(`episode ${id}: User likes jasmine tea`);
     expect(found.structuredContent).toEqual(stored.structuredContent);
   });
 
@@ -96,15 +96,15 @@ describe('a client of /mcp', () => {
       'an unknown argument',
       'memory_store_episode',
       { content: 'a', butler: 'b', sessionId: 'x' },
-      /argument: one of butler, content, importance, metadata, session_id; given "sessionId"/,
+      /argument: one of butler, content, idempotency_key, .*, session_id, tags; given "sessionId"/,
     ],
     ['an argument where there are none', 'memory_health', { verbose: true }, /argument: none.*given "verbose"/],
-    ['an id that is no UUID', 'memory_get_episode', { id: 'first' }, /^INVALID_INPUT: id: a UUID; given "first"/],
+    ['an id that is no UUID', 'memory_get', { type: 'fact', id: 'first' }, /^INVALID_INPUT: id: a UUID; given "first"/],
     [
       'an id of nothing',
-      'memory_get_episode',
-      { id: '00000000-0000-4000-8000-000000000000' },
-      /^NOT_FOUND: episode 00000000-0000-4000-8000-000000000000 is not there/,
+      'memory_get',
+      { type: 'episode', id: '00000000-0000-4000-8000-000000000000' },
+      /^NOT_FOUND: nothing is there under that id/,
     ],
   ])('is told what is wrong with %s', async (_, tool, given, message) => {
     const { isError, text } = await call(tool, given);

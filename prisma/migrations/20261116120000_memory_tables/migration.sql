@@ -7,7 +7,7 @@ CREATE EXTENSION IF NOT EXISTS vector;
 -- In the database, so that a row written by raw SQL obeys the same uniqueness.
 CREATE FUNCTION memory_key(written text) RETURNS text
   LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-  AS $$ SELECT regexp_replace(lower(btrim(written)), '[[:space:]_-]+', '_', 'g') $$;
+  AS $$ SELECT btrim(regexp_replace(lower(written), '[[:space:]_-]+', '_', 'g'), '_') $$;
 
 -- A generated column needs an immutable expression, and a cast from text to regconfig is not one: hence the list.
 -- It holds the languages that PostgreSQL has since version 14.

@@ -8,6 +8,8 @@ export interface NewEpisodeRow {
   sessionId: string | null;
   content: string;
   importance: number;
+  observedAt: Date | null;
+  tags: string[];
   metadata: Prisma.InputJsonObject;
   createdAt: Date;
   expiresAt: Date;
@@ -24,9 +26,9 @@ export function insertEpisode(row: NewEpisodeRow): Prisma.Sql {
       : 'alternate_embedding, alternate_embedding_version_id',
   );
   return Prisma.sql`
-    INSERT INTO episodes (tenant_id, id, butler, session_id, content, importance, metadata, created_at, expires_at,
+    INSERT INTO episodes (tenant_id, id, butler, session_id, content, importance, observed_at, tags, metadata, created_at, expires_at,
       request_id, ${vectorColumns})
     VALUES (${row.tenantId}, ${row.id}::uuid, ${row.butler}, ${row.sessionId}::uuid, ${row.content}, ${row.importance},
-      ${JSON.stringify(row.metadata)}::jsonb, ${row.createdAt}, ${row.expiresAt}, ${row.requestId},
+      ${row.observedAt}::timestamptz, ${JSON.stringify(row.tags)}::jsonb, ${JSON.stringify(row.metadata)}::jsonb, ${row.createdAt}, ${row.expiresAt}, ${row.requestId},
       ${pgvector.toSql(Array.from(row.embedding))}::vector, ${row.version.id}::uuid)`;
 }

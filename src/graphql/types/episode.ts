@@ -1,5 +1,6 @@
 import { getEpisode, isThere, storeEpisode } from '../../memory/episodes.ts';
 import { builder } from '../builder.ts';
+import { MemoryInterface } from './memory.ts';
 
 const ConsolidationStatus = builder.enumType('ConsolidationStatus', {
   description: 'Where an episode stands on its way to facts and rules.',
@@ -15,13 +16,11 @@ export const EpisodeRef = builder.prismaNode('Episode', {
   description: 'What happened: an observation of one session. Append-only, short-lived, the source of facts and rules.',
   id: { resolve: ({ id }) => id, description: 'Global id: "episode:" and the UUID.' },
   nullable: true,
+  interfaces: [MemoryInterface],
   findUnique: (id, { memory }) => ({ tenantId_id: { tenantId: memory.principal.tenantId, id }, ...isThere(memory) }),
   fields: (t) => ({
-    uuid: t.expose('id', { type: 'UUID', description: 'The id as MCP tools give and take it.' }),
     butler: t.exposeString('butler', { description: 'The butler that observed it.' }),
     sessionId: t.expose('sessionId', { type: 'UUID', nullable: true, description: 'The session it was observed in.' }),
-    content: t.exposeString('content', { description: 'What happened.' }),
-    importance: t.exposeFloat('importance', { description: 'From 1 (trivial) to 10 (vital).' }),
     consolidationStatus: t.field({
       type: ConsolidationStatus,
       description: 'Where it stands on its way to facts and rules.',
@@ -31,12 +30,20 @@ export const EpisodeRef = builder.prismaNode('Episode', {
     consolidated: t.exposeBoolean('consolidated', {
       description: 'Whether its status is consolidated, for callers that know no other state.',
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
+    observedAt: t.expose('observedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it happened, if that was given.',
+    }),
+    forgottenAt: t.expose('forgottenAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was forgotten; null unless it was.',
+    }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       description: 'When it expires; from then on it is not found.',
     }),
-    metadata: t.expose('metadata', { type: 'JSONObject', description: 'As given when it was stored.' }),
   }),
 });
 
@@ -47,7 +54,10 @@ const StoreEpisodeInput = builder.inputType('StoreEpisodeInput', {
     butler: t.string({ required: true, description: 'The butler that observed it.' }),
     sessionId: t.string({ description: 'UUID of the session it was observed in. Blank counts as absent.' }),
     importance: t.float({ description: 'From 1 (trivial) to 10 (vital). Default 5.' }),
+    observedAt: t.field({ type: 'DateTime', description: 'When it happened, if that was not just now.' }),
+    tags: t.stringList({ description: 'Words to filter by; at most 64.' }),
     metadata: t.field({ type: 'JSONObject', description: 'Anything structured that should come back with it.' }),
+    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
   }),
 });
 

@@ -1,19 +1,18 @@
 import { effectiveConfidence, type Permanence } from '../../memory/confidence.ts';
 import { storeFact, type FactKind, type FactValidity } from '../../memory/facts.ts';
-import { generationOf } from '../../memory/generation.ts';
 import { builder } from '../builder.ts';
-import { FactKindEnum, FactValidityEnum, GenerationEnum, PermanenceEnum } from '../enums.ts';
+import { MemoryInterface } from './memory.ts';
+import { FactKindEnum, ValidityEnum, PermanenceEnum } from '../enums.ts';
 
 export const FactRef = builder.prismaNode('Fact', {
   description: 'What is true: a subject, a predicate and what holds of them. Decays unless it is confirmed.',
   id: { resolve: ({ id }) => id, description: 'Global id: "fact:" and the UUID.' },
   nullable: true,
+  interfaces: [MemoryInterface],
   findUnique: (id, { memory }) => ({ tenantId_id: { tenantId: memory.principal.tenantId, id } }),
   fields: (t) => ({
-    uuid: t.expose('id', { type: 'UUID', description: 'The id as MCP tools give and take it.' }),
     subject: t.exposeString('subject', { description: 'Who or what it is about, as it was written.' }),
     predicate: t.exposeString('predicate', { description: 'What it says about the subject, as it was written.' }),
-    content: t.exposeString('content', { description: 'What holds.' }),
     scope: t.exposeString('scope', { description: 'Who may see it: "global", or the name of one butler.' }),
     kind: t.field({
       type: FactKindEnum,
@@ -21,11 +20,10 @@ export const FactRef = builder.prismaNode('Fact', {
       resolve: ({ kind }) => kind as FactKind,
     }),
     validity: t.field({
-      type: FactValidityEnum,
+      type: ValidityEnum,
       description: 'Whether it counts.',
       resolve: ({ validity }) => validity as FactValidity,
     }),
-    importance: t.exposeFloat('importance', { description: 'From 1 (trivial) to 10 (vital).' }),
     confidence: t.exposeFloat('confidence', { description: 'From 0 to 1, when it was last confirmed.' }),
     effectiveConfidence: t.float({
       description: 'The confidence now: it has decayed since the last confirmation.',
@@ -37,11 +35,6 @@ export const FactRef = builder.prismaNode('Fact', {
       resolve: ({ permanence }) => permanence as Permanence,
     }),
     decayRate: t.exposeFloat('decayRate', { description: 'Decay a day, which the permanence decides.' }),
-    generation: t.field({
-      type: GenerationEnum,
-      description: 'How far it has come.',
-      resolve: ({ permanence }) => generationOf({ type: 'fact', permanence: permanence as Permanence }),
-    }),
     sourceButler: t.exposeString('sourceButler', { nullable: true, description: 'The butler that learned it.' }),
     sourceEpisodeId: t.expose('sourceEpisodeId', {
       type: 'UUID',
@@ -61,21 +54,11 @@ export const FactRef = builder.prismaNode('Fact', {
       nullable: true,
       description: 'When it became known here that another took its place.',
     }),
-    referenceCount: t.exposeInt('referenceCount', { description: 'How often it was asked for.' }),
-    lastReferencedAt: t.expose('lastReferencedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When it was last asked for.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
     lastConfirmedAt: t.expose('lastConfirmedAt', {
       type: 'DateTime',
       nullable: true,
       description: 'When it was last confirmed; its decay counts from here.',
     }),
-    version: t.exposeInt('version', { description: 'Goes up with every change.' }),
-    tags: t.stringList({ description: 'Its tags.', resolve: ({ tags }) => tags as string[] }),
-    metadata: t.expose('metadata', { type: 'JSONObject', description: 'As given when it was stored.' }),
   }),
 });
 

@@ -1,18 +1,17 @@
 import { effectiveConfidence } from '../../memory/confidence.ts';
-import { generationOf } from '../../memory/generation.ts';
 import type { Maturity } from '../../memory/rule-maturity.ts';
-import { markRule, storeRule } from '../../memory/rules.ts';
+import { markRule, storeRule, type ruleValidities } from '../../memory/rules.ts';
 import { builder } from '../builder.ts';
-import { GenerationEnum, MaturityEnum } from '../enums.ts';
+import { MemoryInterface } from './memory.ts';
+import { MaturityEnum, ValidityEnum } from '../enums.ts';
 
 export const RuleRef = builder.prismaNode('Rule', {
   description: 'How to behave. Earns trust by helping, and turns into a warning by doing harm.',
   id: { resolve: ({ id }) => id, description: 'Global id: "rule:" and the UUID.' },
   nullable: true,
+  interfaces: [MemoryInterface],
   findUnique: (id, { memory }) => ({ tenantId_id: { tenantId: memory.principal.tenantId, id } }),
   fields: (t) => ({
-    uuid: t.expose('id', { type: 'UUID', description: 'The id as MCP tools give and take it.' }),
-    content: t.exposeString('content', { description: 'What to do, or for an anti-pattern what not to do and why.' }),
     originalContent: t.exposeString('originalContent', {
       nullable: true,
       description: 'What an anti-pattern said before it became a warning.',
@@ -23,12 +22,11 @@ export const RuleRef = builder.prismaNode('Rule', {
       description: 'How much trust it has earned.',
       resolve: ({ maturity }) => maturity as Maturity,
     }),
-    generation: t.field({
-      type: GenerationEnum,
-      description: 'How far it has come.',
-      resolve: ({ maturity }) => generationOf({ type: 'rule', maturity: maturity as Maturity }),
+    validity: t.field({
+      type: ValidityEnum,
+      description: 'Whether it counts.',
+      resolve: ({ validity }) => validity as (typeof ruleValidities)[number],
     }),
-    importance: t.exposeFloat('importance', { description: 'From 1 (trivial) to 10 (vital).' }),
     confidence: t.exposeFloat('confidence', { description: 'From 0 to 1, when it was last confirmed.' }),
     effectiveConfidence: t.float({
       description: 'The confidence now: it has decayed since the last confirmation.',
@@ -41,15 +39,11 @@ export const RuleRef = builder.prismaNode('Rule', {
     successCount: t.exposeInt('successCount', { description: 'How often it helped.' }),
     harmfulCount: t.exposeInt('harmfulCount', { description: 'How often it did harm.' }),
     sourceButler: t.exposeString('sourceButler', { nullable: true, description: 'The butler that learned it.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
     lastConfirmedAt: t.expose('lastConfirmedAt', {
       type: 'DateTime',
       nullable: true,
       description: 'When it was last confirmed; its decay counts from here.',
     }),
-    version: t.exposeInt('version', { description: 'Goes up with every change.' }),
-    tags: t.stringList({ description: 'Its tags.', resolve: ({ tags }) => tags as string[] }),
-    metadata: t.expose('metadata', { type: 'JSONObject', description: 'As given when it was stored.' }),
   }),
 });
 

@@ -1,0 +1,90 @@
+import { generationOf, type Generational } from '../../memory/generation.ts';
+import {
+  confirmMemory,
+  findMemory,
+  forgetMemory,
+  memoryTypeOf,
+  restoreMemory,
+  type MemoryRow,
+} from '../../memory/memories.ts';
+import { builder } from '../builder.ts';
+import { GenerationEnum, MemoryTypeEnum } from '../enums.ts';
+
+const objectTypes = { episode: 'Episode', fact: 'Fact', rule: 'Rule' } as const;
+
+export const MemoryInterface = builder.interfaceRef<MemoryRow>('Memory').implement({
+  description: 'What episodes, facts and rules have in common.',
+  resolveType: (row) => objectTypes[memoryTypeOf(row)],
+  fields: (t) => ({
+    type: t.field({
+      type: MemoryTypeEnum,
+      description: 'Which of the three it is.',
+      resolve: (row) => memoryTypeOf(row),
+    }),
+    uuid: t.expose('id', { type: 'UUID', description: 'The id as MCP tools give and take it.' }),
+    content: t.exposeString('content', { description: 'What happened, what holds, or what to do.' }),
+    importance: t.exposeFloat('importance', { description: 'From 1 (trivial) to 10 (vital).' }),
+    generation: t.field({
+      type: GenerationEnum,
+      description: 'How far it has come.',
+      resolve: (row) => generationOf({ ...row, type: memoryTypeOf(row) } as Generational),
+    }),
+    referenceCount: t.exposeInt('referenceCount', { description: 'How often it was asked for.' }),
+    lastReferencedAt: t.expose('lastReferencedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was last asked for.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
+    version: t.exposeInt('version', { description: 'Goes up with every change.' }),
+    tags: t.stringList({ description: 'Words to filter by.', resolve: ({ tags }) => tags as string[] }),
+    metadata: t.expose('metadata', { type: 'JSONObject', description: 'As given when it was stored.' }),
+  }),
+});
+
+builder.queryField('memory', (t) =>
+  t.field({
+    type: MemoryInterface,
+    nullable: true,
+    description: 'One memory by type and UUID, whatever its state; null when it is not there.',
+    args: {
+      type: t.arg({ type: MemoryTypeEnum, required: true, description: 'Which of the three it is.' }),
+      id: t.arg.string({ required: true, description: 'UUID of the memory.' }),
+    },
+    resolve: async (_root, reference, { memory }) => (await findMemory(memory, reference))?.row ?? null,
+  }),
+);
+
+const MemoryWriteInput = builder.inputType('MemoryWriteInput', {
+  description: 'Which memory is meant.',
+  fields: (t) => ({
+    type: t.field({ type: MemoryTypeEnum, required: true, description: 'Which of the three it is.' }),
+    id: t.string({ required: true, description: 'UUID of the memory.' }),
+    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
+  }),
+});
+
+builder.mutationFields((t) => {
+  const input = t.arg({ type: MemoryWriteInput, required: true, description: 'The memory.' });
+  return {
+    confirmMemory: t.field({
+      type: MemoryInterface,
+      description:
+        'Says that a fact or rule still holds: its decay starts anew, and what was fading counts again at once.',
+      args: { input },
+      resolve: async (_root, args, { memory }) => (await confirmMemory(memory, args.input)).row,
+    }),
+    forgetMemory: t.field({
+      type: MemoryInterface,
+      description: 'Takes a memory out of every search, context and count. It can be restored.',
+      args: { input },
+      resolve: async (_root, args, { memory }) => (await forgetMemory(memory, args.input)).row,
+    }),
+    restoreMemory: t.field({
+      type: MemoryInterface,
+      description: 'Brings back what was forgotten.',
+      args: { input },
+      resolve: async (_root, args, { memory }) => (await restoreMemory(memory, args.input)).row,
+    }),
+  };
+});

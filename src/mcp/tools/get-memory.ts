@@ -1,0 +1,10 @@
+import type { Tool } from '../tool.ts';
+import { memoryFields, type MemoryResult } from '../memory-fields.ts';
+
+export const getMemoryTool: Tool = {
+  name: 'memory_get',
+  title: 'Get a memory',
+  operation: /* GraphQL */ `query MemoryGet($type: MemoryType!, $id: String!) { memory(type: $type, id: $id) { ${memoryFields} } }`,
+  annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+  describe: ({ type, id, content }: MemoryResult) => `${type} ${id}: ${content}`,
+};

@@ -1,0 +1,10 @@
+import type { Tool } from '../tool.ts';
+import { ruleFields, type MemoryResult } from '../memory-fields.ts';
+
+export const markRuleHelpfulTool: Tool = {
+  name: 'memory_mark_helpful',
+  title: 'Say that a rule helped',
+  operation: /* GraphQL */ `mutation MemoryMarkHelpful($input: MarkRuleInput!) { markRuleHelpful(input: $input) { ${ruleFields} } }`,
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+  describe: ({ id, maturity }: MemoryResult & { maturity: string }) => `Noted: rule ${id} helped; it is ${maturity}.`,
+};

@@ -1,0 +1,10 @@
+import type { Tool } from '../tool.ts';
+import { ruleFields, type MemoryResult } from '../memory-fields.ts';
+
+export const storeRuleTool: Tool = {
+  name: 'memory_store_rule',
+  title: 'Store a rule',
+  operation: /* GraphQL */ `mutation MemoryStoreRule($input: StoreRuleInput!) { storeRule(input: $input) { ${ruleFields} } }`,
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+  describe: ({ id, content }: MemoryResult) => `Stored rule ${id} as a candidate: ${content}`,
+};

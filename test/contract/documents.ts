@@ -1,0 +1,132 @@
+import { graphql } from '../generated/index.ts';
+
+/** The operations of the contract, as a client of the GraphQL API would write them. */
+
+export const contractMemory = graphql(/* GraphQL */ `
+  fragment ContractMemory on Memory {
+    type
+    id: uuid
+    content
+    importance
+    generation
+    referenceCount
+    createdAt
+    version
+    tags
+    metadata
+    ... on Episode {
+      butler
+      sessionId
+      observedAt
+      consolidationStatus
+      consolidated
+      forgottenAt
+      expiresAt
+    }
+    ... on Fact {
+      subject
+      predicate
+      scope
+      kind
+      validity
+      confidence
+      effectiveConfidence
+      permanence
+      decayRate
+      sourceButler
+      sourceEpisodeId
+      observedAt
+      validFrom
+      validTo
+      recordedAt
+      supersededAt
+      lastConfirmedAt
+    }
+    ... on Rule {
+      originalContent
+      scope
+      maturity
+      validity
+      confidence
+      effectiveConfidence
+      effectivenessScore
+      appliedCount
+      successCount
+      harmfulCount
+      sourceButler
+      lastConfirmedAt
+    }
+  }
+`);
+
+export const storeEpisode = graphql(/* GraphQL */ `
+  mutation ContractStoreEpisode($input: StoreEpisodeInput!) {
+    storeEpisode(input: $input) {
+      ...ContractMemory
+    }
+  }
+`);
+
+export const storeFact = graphql(/* GraphQL */ `
+  mutation ContractStoreFact($input: StoreFactInput!) {
+    storeFact(input: $input) {
+      ...ContractMemory
+    }
+  }
+`);
+
+export const storeRule = graphql(/* GraphQL */ `
+  mutation ContractStoreRule($input: StoreRuleInput!) {
+    storeRule(input: $input) {
+      ...ContractMemory
+    }
+  }
+`);
+
+export const markHelpful = graphql(/* GraphQL */ `
+  mutation ContractMarkHelpful($input: MarkRuleInput!) {
+    markRuleHelpful(input: $input) {
+      ...ContractMemory
+    }
+  }
+`);
+
+export const markHarmful = graphql(/* GraphQL */ `
+  mutation ContractMarkHarmful($input: MarkRuleInput!) {
+    markRuleHarmful(input: $input) {
+      ...ContractMemory
+    }
+  }
+`);
+
+export const getMemory = graphql(/* GraphQL */ `
+  query ContractMemory($type: MemoryType!, $id: String!) {
+    memory(type: $type, id: $id) {
+      ...ContractMemory
+    }
+  }
+`);
+
+export const confirmMemory = graphql(/* GraphQL */ `
+  mutation ContractConfirm($input: MemoryWriteInput!) {
+    confirmMemory(input: $input) {
+      ...ContractMemory
+    }
+  }
+`);
+
+export const forgetMemory = graphql(/* GraphQL */ `
+  mutation ContractForget($input: MemoryWriteInput!) {
+    forgetMemory(input: $input) {
+      ...ContractMemory
+    }
+  }
+`);
+
+export const restoreMemory = graphql(/* GraphQL */ `
+  mutation ContractRestore($input: MemoryWriteInput!) {
+    restoreMemory(input: $input) {
+      ...ContractMemory
+    }
+  }
+`);

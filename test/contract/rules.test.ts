@@ -1,0 +1,113 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { throughEveryDoor, type Door, type View } from './doors.ts';
+
+describe('a rule', () => {
+  let testApp: TestApp;
+  let door: Door;
+
+  beforeAll(async () => {
+    testApp = await createTestApp();
+  });
+  afterAll(() => testApp.close());
+
+  async function mark(ruleId: string, outcome: 'helpful' | 'harmful', times: number, reason?: string): Promise<View> {
+    let rule = await door.markRule({ ruleId, outcome, reason });
+    for (let done = 1; done < times; done++) rule = await door.markRule({ ruleId, outcome, reason });
+    return rule;
+  }
+
+  async function eventTypesOf(id: string): Promise<string[]> {
+    const events = await testApp.core.db
+      .tenant('default')
+      .memoryEvent.findMany({ where: { entityId: id }, orderBy: { sequence: 'asc' } });
+    return events.map(({ eventType }) => eventType);
+  }
+
+  throughEveryDoor((open) => {
+    beforeEach(async () => {
+      door = await open(testApp);
+    });
+    afterEach(() => door.close());
+
+    it('starts as a candidate of confidence 0.5 that nobody has applied', async () => {
+      const rule = await door.storeRule({ content: 'Confirm before sending', scope: 'telegram', tags: ['outbound'] });
+
+      expect(rule).toMatchObject({
+        type: 'rule',
+        content: 'Confirm before sending',
+        scope: 'telegram',
+        tags: ['outbound'],
+        maturity: 'candidate',
+        validity: 'active',
+        confidence: 0.5,
+        effectivenessScore: 0,
+        appliedCount: 0,
+        successCount: 0,
+        harmfulCount: 0,
+      });
+      expect(await door.getMemory({ type: 'rule', id: rule.id })).toEqual(rule);
+    });
+
+    it('is established by its fifth success, and the counters equal the rows', async () => {
+      const { id } = await door.storeRule({ content: 'List ingredients as bullets' });
+
+      expect(await mark(id, 'helpful', 4)).toMatchObject({ maturity: 'candidate', successCount: 4, appliedCount: 4 });
+      expect(await mark(id, 'helpful', 1)).toMatchObject({ maturity: 'established', successCount: 5 });
+      const applications = await testApp.core.db.tenant('default').ruleApplication.count({ where: { ruleId: id } });
+      expect(applications).toBe(5);
+    });
+
+    it('is proven by its fifteenth success only after thirty days', async () => {
+      const { id } = await door.storeRule({ content: 'Ask before noon' });
+      expect(await mark(id, 'helpful', 15)).toMatchObject({ maturity: 'established' });
+      const storedAt = testApp.clock.now;
+      testApp.clock.now = new Date(storedAt.getTime() + 30 * 86_400_000);
+      try {
+        expect(await mark(id, 'helpful', 1)).toMatchObject({ maturity: 'proven', generation: 'long' });
+      } finally {
+        testApp.clock.now = storedAt;
+      }
+    });
+
+    it('is demoted by harm, which weighs four times a success', async () => {
+      const { id } = await door.storeRule({ content: 'Reply in German' });
+      await mark(id, 'helpful', 5);
+      const rule = await mark(id, 'harmful', 1, 'the user writes English');
+
+      expect(rule).toMatchObject({ maturity: 'candidate', harmfulCount: 1 });
+      expect(rule['effectivenessScore']).toBeCloseTo(5 / 9.01, 10);
+    });
+
+    it('becomes a warning in the call that tells its third harm, and stays one', async () => {
+      const { id } = await door.storeRule({ content: 'send without asking' });
+      await mark(id, 'harmful', 2, 'it surprised the user');
+      const warning = await mark(id, 'harmful', 1, 'the address was wrong');
+
+      expect(warning).toMatchObject({
+        maturity: 'anti_pattern',
+        originalContent: 'send without asking',
+        content:
+          'ANTI-PATTERN: Do NOT send without asking\nThis caused problems because: it surprised the user; the address was wrong',
+      });
+      expect(await mark(id, 'helpful', 3)).toMatchObject({ maturity: 'anti_pattern', content: warning['content'] });
+      expect(await mark(id, 'harmful', 1)).toMatchObject({ maturity: 'anti_pattern', content: warning['content'] });
+      expect((await eventTypesOf(id)).filter((type) => type === 'rule.inverted')).toHaveLength(1);
+    });
+
+    it('is forgotten and restored, and not marked meanwhile', async () => {
+      const { id } = await door.storeRule({ content: 'Greet by name' });
+
+      expect(await door.forgetMemory({ type: 'rule', id })).toMatchObject({ validity: 'retracted' });
+      await expect(mark(id, 'helpful', 1)).rejects.toMatchObject({ code: 'INVALID_TRANSITION' });
+      expect(await door.restoreMemory({ type: 'rule', id })).toMatchObject({ validity: 'active' });
+      expect(await mark(id, 'helpful', 1)).toMatchObject({ successCount: 1 });
+    });
+
+    it('is not found by a mark with an unknown id', async () => {
+      const ruleId = '00000000-0000-4000-8000-000000000000';
+
+      await expect(door.markRule({ ruleId, outcome: 'helpful' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    });
+  });
+});
