@@ -141,7 +141,8 @@ describe('a hostile request', () => {
     ['a port that is none', ['GET /healthz HTTP/1.1', 'Host: localhost:99999', 'Connection: close'], 403],
     ['a target that is none', ['GET http://[ HTTP/1.1', 'Host: localhost', 'Connection: close'], 403],
     ['a request id of two lines', ['GET /healthz HTTP/1.1', 'Host: localhost', 'x-request-id: a', ' b'], 400],
-    ['headers without end', ['GET /healthz HTTP/1.1', 'Host: localhost', `x-request-id: ${'a'.repeat(100_000)}`], 431],
+    // Just more than Node takes. Of a longer one the server would leave some unread, and the reset lose its answer.
+    ['headers too long', ['GET /healthz HTTP/1.1', 'Host: localhost', `x-request-id: ${'a'.repeat(20_000)}`], 431],
   ])('with %s is refused', async (_, lines, status) => {
     const answer = await sendRaw(server.url, lines);
 
