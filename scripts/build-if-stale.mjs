@@ -1,9 +1,8 @@
 // Before `npm start`: build if a source is newer than the build. An unchanged tree starts at once.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { build, root } from './run.mjs';
+import { build, buildStamp, root } from './run.mjs';
 
-const built = join(root, 'dist', 'build.tsbuildinfo');
 const sources = ['src', 'jobs', 'prisma'].map((folder) => join(root, folder));
 
 function newest(folder) {
@@ -14,6 +13,6 @@ function newest(folder) {
   );
 }
 
-const isStale = () => !existsSync(built) || Math.max(...sources.map(newest)) > statSync(built).mtimeMs;
+const isStale = () => !existsSync(buildStamp) || Math.max(...sources.map(newest)) > statSync(buildStamp).mtimeMs;
 
 if (existsSync(join(root, 'tsconfig.build.json')) && isStale()) build();

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -8,12 +8,16 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 const binaries = join(root, 'node_modules', '.bin');
 const isWindows = process.platform === 'win32';
 
+export const buildStamp = join(root, 'dist', 'build.stamp');
+
 export function build() {
   runSteps([
     { command: ['node', 'scripts/generate.mjs', '--uncommitted'] },
     { command: ['tsc', '-p', 'tsconfig.build.json'] },
   ]);
   chmodSync(join(root, 'dist', 'src', 'cli.js'), 0o755);
+  // The compiler leaves its files alone when nothing changed, so their times do not tell when it last looked.
+  writeFileSync(buildStamp, '');
 }
 
 /** Runs commands of this project one after another; ends the process with the code of the first that fails. */

@@ -59,7 +59,7 @@ export async function runCli(command: readonly string[], options: CliOptions = {
 }
 
 function isBuildFresh(): boolean {
-  const built = join(packageRoot, 'dist', 'build.tsbuildinfo');
+  const built = join(packageRoot, 'dist', 'build.stamp');
   if (!existsSync(built)) return false;
   const sources = ['src', 'jobs'].flatMap((folder) => listFiles(join(packageRoot, folder)));
   return Math.max(...sources.map(modifiedAt)) < modifiedAt(built);
