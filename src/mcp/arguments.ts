@@ -1,7 +1,7 @@
 import { getNullableType, isInputObjectType, isListType, type GraphQLInputType } from 'graphql';
 import { invalidInput } from '../errors.ts';
 import type { Operation } from './operation.ts';
-import { toSnakeCase } from './names.ts';
+import { toSnakeCase } from '../names.ts';
 
 type Values = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 import { getNullableType, isEnumType, isInputObjectType, isListType, type GraphQLInputType } from 'graphql';
-import { toSnakeCase } from './names.ts';
+import { toSnakeCase } from '../names.ts';
 import { toArgument, type Operation, type ToolArgument } from './operation.ts';
 
 type JsonSchema = Record<string, unknown>;

@@ -9,7 +9,7 @@ import {
   type GraphQLSchema,
   type SelectionSetNode,
 } from 'graphql';
-import { toSnakeCase } from './names.ts';
+import { toSnakeCase } from '../names.ts';
 
 type Values = Record<string, unknown>;
 

@@ -1,4 +1,5 @@
 import type { Config } from '../config/schema.ts';
+import { millisecondsPerDay } from '../durations.ts';
 
 export const permanences = ['permanent', 'stable', 'standard', 'volatile', 'ephemeral'] as const;
 export type Permanence = (typeof permanences)[number];
@@ -18,8 +19,6 @@ export interface Decaying {
   createdAt: Date;
   lastConfirmedAt: Date | null;
 }
-
-const millisecondsPerDay = 86_400_000;
 
 /**
  * The one place that knows how confidence decays. What was never confirmed decays from its creation; a confirmation

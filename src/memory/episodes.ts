@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { insertEpisode } from '../db/sql/insert-episode.ts';
+import { millisecondsPerDay } from '../durations.ts';
 import { MemoryError } from '../errors.ts';
 import type { Episode, Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
@@ -23,8 +24,6 @@ export interface StoreEpisodeInput {
   metadata?: Prisma.InputJsonObject | null | undefined;
   idempotencyKey?: string | null | undefined;
 }
-
-const millisecondsPerDay = 86_400_000;
 
 /** Append-only: the same text twice is two episodes, unless an idempotency key says that it is one. */
 export async function storeEpisode(context: MemoryContext, input: StoreEpisodeInput): Promise<Episode> {

@@ -115,8 +115,14 @@ export function embeddedText({ subject, predicate, content }: Pick<Fact, 'subjec
   return `${subject} ${predicate.replaceAll('_', ' ')} ${content}`;
 }
 
-/** An event is a point in time: it has no key to share and nothing to supersede. */
-async function lockLiveFact({ transaction, tenantId }: Mutation, values: FactValues): Promise<Fact | null> {
+/**
+ * The live fact of a key, whose writers wait from here on until this transaction ends. An event is a point in time: it
+ * has no key to share and nothing to supersede.
+ */
+export async function lockLiveFact(
+  { transaction, tenantId }: Mutation,
+  values: Pick<Fact, 'kind' | 'scope' | 'subject' | 'predicate'>,
+): Promise<Fact | null> {
   if (values.kind === 'event') return null;
   const { scope, subject, predicate } = values;
   await transaction.$queryRaw(lockFactKey(tenantId, scope, subject, predicate));

@@ -1,4 +1,5 @@
 import type { Config } from '../config/schema.ts';
+import { millisecondsPerHour } from '../durations.ts';
 import type { Permanence } from './confidence.ts';
 import type { Maturity } from './rule-maturity.ts';
 
@@ -16,8 +17,6 @@ export function generationOf(memory: Generational): Generation {
   if (memory.type === 'rule') return memory.maturity === 'proven' ? 'long' : 'mid';
   return memory.permanence === 'permanent' || memory.permanence === 'stable' ? 'long' : 'mid';
 }
-
-const millisecondsPerHour = 3_600_000;
 
 /** Whether references have earned a memory the next generation. Nothing lies beyond `long`. */
 export function isDueForPromotion(

@@ -46,7 +46,6 @@ export function linkId({ sourceType, sourceId, relation, targetType, targetId }:
   return `${sourceType}:${sourceId} ${relation} ${targetType}:${targetId}`;
 }
 
-/** What a memory was learned from must be there, or have been: a deleted episode is cited by its tombstone. */
 export async function linkToSource(
   mutation: Mutation,
   source: MemoryReference,
@@ -60,6 +59,7 @@ export async function linkToSource(
   });
 }
 
+/** What a memory was learned from must be there, or have been: a deleted episode is cited by its tombstone. */
 export async function requireEpisode(
   { transaction, tenantId }: Mutation,
   field: string,

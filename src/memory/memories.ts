@@ -3,7 +3,7 @@ import { MemoryError } from '../errors.ts';
 import type { Transaction } from '../db/database.ts';
 import type { Episode, Fact, Rule } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
-import { liveValidities, type FactValidity } from './facts.ts';
+import { liveValidities, lockLiveFact, type FactValidity } from './facts.ts';
 import { mutateOnce } from './idempotency.ts';
 import type { MemoryReference } from './links.ts';
 import { changeMemory, type Mutation } from './mutation.ts';
@@ -157,14 +157,10 @@ function lockRow(transaction: Transaction, tenantId: string, type: MemoryType, i
   }
 }
 
-async function refuseSecondLiveFact({ transaction, tenantId }: Mutation, id: string): Promise<void> {
+async function refuseSecondLiveFact(mutation: Mutation, id: string): Promise<void> {
+  const { transaction, tenantId } = mutation;
   const fact = await transaction.fact.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
-  const { scope, subjectKey, predicateKey, kind } = fact;
-  if (kind !== 'state') return;
-  const live = await transaction.fact.findFirst({
-    where: { tenantId, scope, subjectKey, predicateKey, kind, validity: { in: liveValidities } },
-    select: { id: true },
-  });
+  const live = await lockLiveFact(mutation, fact);
   if (live === null) return;
   throw new MemoryError('CONFLICT', `fact ${id} cannot be restored: fact ${live.id} took its place`, {
     hint: `Forget fact ${live.id} first.`,

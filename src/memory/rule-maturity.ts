@@ -1,4 +1,5 @@
 import type { Config } from '../config/schema.ts';
+import { millisecondsPerDay } from '../durations.ts';
 
 export const maturities = ['candidate', 'established', 'proven', 'anti_pattern'] as const;
 export type Maturity = (typeof maturities)[number];
@@ -16,8 +17,6 @@ export function effectiveness({
 }: Pick<RuleRecord, 'successCount' | 'harmfulCount'>): number {
   return successCount / (successCount + 4 * harmfulCount + 0.01);
 }
-
-const millisecondsPerDay = 86_400_000;
 
 /** The maturity that a rule's record has earned. An anti-pattern is a verdict of its own: see `isAntiPattern`. */
 export function earnedMaturity(

@@ -19,6 +19,7 @@ import {
   type MemoryRow,
 } from '../../src/memory/memories.ts';
 import { markRule, storeRule, type MarkRuleInput, type StoreRuleInput } from '../../src/memory/rules.ts';
+import { toSnakeCase } from '../../src/names.ts';
 import type { TestApp } from '../support/app.ts';
 import * as documents from './documents.ts';
 
@@ -168,7 +169,7 @@ function fromToolText(text: string): DoorError {
 }
 
 function toSnake(given: object): Record<string, unknown> {
-  return renameKeys(given, (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+  return renameKeys(given, toSnakeCase);
 }
 
 function toCamel(given: object): Record<string, unknown> {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestApp, type TestApp } from '../support/app.ts';
+import { eventTypesOf } from '../support/events.ts';
 import { throughEveryDoor, type Door } from './doors.ts';
 
 describe('a fact', () => {
@@ -23,13 +24,6 @@ describe('a fact', () => {
     } finally {
       testApp.clock.now = before;
     }
-  }
-
-  async function eventTypesOf(id: string): Promise<string[]> {
-    const events = await testApp.core.db
-      .tenant('default')
-      .memoryEvent.findMany({ where: { entityId: id }, orderBy: { sequence: 'asc' } });
-    return events.map(({ eventType }) => eventType);
   }
 
   throughEveryDoor((open) => {
@@ -57,7 +51,7 @@ describe('a fact', () => {
         createdAt: '2026-03-01T12:00:00.000Z',
         lastConfirmedAt: '2026-03-01T12:00:00.000Z',
       });
-      expect(await eventTypesOf(fact.id)).toEqual(['fact.stored']);
+      expect(await eventTypesOf(testApp, fact.id)).toEqual(['fact.stored']);
     });
 
     it('reads back as it was stored', async () => {
@@ -96,7 +90,7 @@ describe('a fact', () => {
         validity: 'superseded',
         version: 2,
       });
-      expect(await eventTypesOf(first.id)).toEqual(['fact.stored', 'fact.superseded']);
+      expect(await eventTypesOf(testApp, first.id)).toEqual(['fact.stored', 'fact.superseded']);
     });
 
     it('is confirmed by the next of its key that says the same', async () => {
@@ -105,7 +99,7 @@ describe('a fact', () => {
       const again = await after(3, () => door.storeFact({ ...shared, content: ' ramen ' }));
 
       expect(again).toMatchObject({ id: first.id, lastConfirmedAt: '2026-03-04T12:00:00.000Z' });
-      expect(await eventTypesOf(first.id)).toEqual(['fact.stored', 'fact.confirmed']);
+      expect(await eventTypesOf(testApp, first.id)).toEqual(['fact.stored', 'fact.confirmed']);
     });
 
     it('is stored once for one idempotency key', async () => {
@@ -113,7 +107,7 @@ describe('a fact', () => {
       const first = await door.storeFact(input);
 
       expect(await door.storeFact(input)).toEqual(first);
-      expect(await eventTypesOf(first.id)).toEqual(['fact.stored']);
+      expect(await eventTypesOf(testApp, first.id)).toEqual(['fact.stored']);
       await expect(door.storeFact({ ...input, content: 'soba' })).rejects.toMatchObject({ code: 'CONFLICT' });
     });
 
@@ -139,7 +133,7 @@ describe('a fact', () => {
       await expect(door.forgetMemory({ type: 'fact', id })).rejects.toMatchObject({ code: 'INVALID_TRANSITION' });
       expect(await door.restoreMemory({ type: 'fact', id })).toMatchObject({ validity: 'active' });
       await expect(door.restoreMemory({ type: 'fact', id })).rejects.toMatchObject({ code: 'INVALID_TRANSITION' });
-      expect(await eventTypesOf(id)).toEqual(['fact.stored', 'fact.retracted', 'fact.restored']);
+      expect(await eventTypesOf(testApp, id)).toEqual(['fact.stored', 'fact.retracted', 'fact.restored']);
     });
 
     it('is not restored over the one that took its place', async () => {

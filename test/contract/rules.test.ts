@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestApp, type TestApp } from '../support/app.ts';
+import { eventTypesOf } from '../support/events.ts';
 import { throughEveryDoor, type Door, type View } from './doors.ts';
 
 describe('a rule', () => {
@@ -15,13 +16,6 @@ describe('a rule', () => {
     let rule = await door.markRule({ ruleId, outcome, reason });
     for (let done = 1; done < times; done++) rule = await door.markRule({ ruleId, outcome, reason });
     return rule;
-  }
-
-  async function eventTypesOf(id: string): Promise<string[]> {
-    const events = await testApp.core.db
-      .tenant('default')
-      .memoryEvent.findMany({ where: { entityId: id }, orderBy: { sequence: 'asc' } });
-    return events.map(({ eventType }) => eventType);
   }
 
   throughEveryDoor((open) => {
@@ -92,7 +86,7 @@ describe('a rule', () => {
       });
       expect(await mark(id, 'helpful', 3)).toMatchObject({ maturity: 'anti_pattern', content: warning['content'] });
       expect(await mark(id, 'harmful', 1)).toMatchObject({ maturity: 'anti_pattern', content: warning['content'] });
-      expect((await eventTypesOf(id)).filter((type) => type === 'rule.inverted')).toHaveLength(1);
+      expect((await eventTypesOf(testApp, id)).filter((type) => type === 'rule.inverted')).toHaveLength(1);
     });
 
     it('is forgotten and restored, and not marked meanwhile', async () => {

@@ -1,3 +1,4 @@
+import { toSnakeCase } from '../../names.ts';
 import { builder } from '../builder.ts';
 
 interface Schedule {
@@ -26,7 +27,7 @@ builder.queryField('schedules', (t) =>
     description: 'Every entry of [butler.schedule], the disabled ones among them.',
     resolve: (_root, _args, { memory, scheduledJobs }) =>
       Object.entries(memory.config.schedule).map(([job, { cron, enabled, prompt }]) => ({
-        job: job.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+        job: toSnakeCase(job),
         cron,
         enabled,
         available: scheduledJobs.has(job),

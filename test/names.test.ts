@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toSnakeCase } from '../../src/mcp/names.ts';
+import { toSnakeCase } from '../src/names.ts';
 
 it.each([
   ['id', 'id'],
