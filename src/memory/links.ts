@@ -18,27 +18,49 @@ export interface NewLink {
 }
 
 /** A pair may carry several relations, and each of them once: making a link that is there changes nothing. */
-export async function createLink(mutation: Mutation, { source, target, relation }: NewLink): Promise<void> {
+export async function createLink(mutation: Mutation, { source, target, relation }: NewLink): Promise<boolean> {
   if (source.type === target.type && source.id === target.id) {
     throw invalidInput('target', 'another memory than the source', `${target.type} ${target.id}`);
   }
-  const { transaction, tenantId, now } = mutation;
-  const link: MemoryLink = {
-    tenantId,
+  return insertLink(mutation, {
+    tenantId: mutation.tenantId,
     sourceType: source.type,
     sourceId: source.id,
     targetType: target.type,
     targetId: target.id,
     relation,
-    createdAt: now,
-  };
-  const { count } = await transaction.memoryLink.createMany({ data: [link], skipDuplicates: true });
-  if (count === 0) return;
+    createdAt: mutation.now,
+  });
+}
+
+/** False when it is there already. */
+export async function insertLink(mutation: Mutation, link: MemoryLink, revertsEventId?: string): Promise<boolean> {
+  const { count } = await mutation.transaction.memoryLink.createMany({ data: [link], skipDuplicates: true });
+  if (count > 0) await recordLink(mutation, 'link.created', link, revertsEventId);
+  return count > 0;
+}
+
+/** False when it is not there any more. */
+export async function removeLink(mutation: Mutation, link: MemoryLink, revertsEventId?: string): Promise<boolean> {
+  const { createdAt: _, ...key } = link;
+  const { count } = await mutation.transaction.memoryLink.deleteMany({ where: key });
+  if (count > 0) await recordLink(mutation, 'link.removed', link, revertsEventId);
+  return count > 0;
+}
+
+async function recordLink(
+  mutation: Mutation,
+  eventType: 'link.created' | 'link.removed',
+  link: MemoryLink,
+  revertsEventId: string | undefined,
+): Promise<void> {
+  const kept = { ...link, createdAt: link.createdAt.toISOString() };
   await mutation.record({
-    eventType: 'link.created',
+    eventType,
     entityType: 'link',
     entityId: linkId(link),
-    after: { ...link, createdAt: now.toISOString() },
+    ...(revertsEventId !== undefined && { revertsEventId }),
+    ...(eventType === 'link.created' ? { after: kept } : { before: kept }),
   });
 }
 

@@ -157,7 +157,7 @@ function lockRow(transaction: Transaction, tenantId: string, type: MemoryType, i
   }
 }
 
-async function refuseSecondLiveFact(mutation: Mutation, id: string): Promise<void> {
+export async function refuseSecondLiveFact(mutation: Mutation, id: string): Promise<void> {
   const { transaction, tenantId } = mutation;
   const fact = await transaction.fact.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
   const live = await lockLiveFact(mutation, fact);

@@ -18,6 +18,8 @@ export interface Mutation {
   readonly transaction: Transaction;
   readonly tenantId: string;
   readonly now: Date;
+  /** Of the event that says what the caller did. */
+  readonly eventId: string;
   record(event: EventInput): Promise<void>;
   /** The same mutation, whose events are consequences. */
   readonly consequence: Mutation;
@@ -32,7 +34,7 @@ export async function mutate<T>(context: MemoryContext, work: (mutation: Mutatio
 export function createMutation(context: MemoryContext, transaction: Transaction): Mutation {
   const eventId = uuidv7();
   const { tenantId } = context.principal;
-  const common = { context, transaction, tenantId, now: context.now() };
+  const common = { context, transaction, tenantId, eventId, now: context.now() };
   const consequence: Mutation = {
     ...common,
     record: (event) => recordEvent(context, transaction, { ...event, causeEventId: eventId }),
@@ -66,7 +68,7 @@ export async function recordCreation(
   await mutation.record({ eventType, entityType: target.type, entityId: target.id, after });
 }
 
-async function readSnapshot(
+export async function readSnapshot(
   { transaction, tenantId }: Mutation,
   { type, id }: { type: MemoryType; id: string },
   lock: boolean,

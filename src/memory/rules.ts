@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { setEmbedding } from '../db/sql/set-embedding.ts';
 import { MemoryError } from '../errors.ts';
 import type { Prisma, Rule } from '../generated/prisma/client.ts';
+import { decayRates } from './confidence.ts';
 import type { MemoryContext } from './context.ts';
 import { embedOne } from './embed.ts';
 import { ensureEmbeddingVersion } from './embedding-versions.ts';
@@ -28,7 +29,7 @@ export interface StoreRuleInput {
   idempotencyKey?: string | null | undefined;
 }
 
-const candidateConfidence = 0.5;
+export const candidateConfidence = 0.5;
 
 /** Stores how to behave, as a candidate that has yet to earn trust. */
 export async function storeRule(context: MemoryContext, input: StoreRuleInput): Promise<Rule> {
@@ -62,10 +63,10 @@ export async function storeRule(context: MemoryContext, input: StoreRuleInput): 
     await linkToSource(mutation, { type: 'rule', id: values.id }, values.sourceEpisodeId);
     return values.id;
   });
-  return getRow(context, id);
+  return getRule(context, id);
 }
 
-async function embedRule(
+export async function embedRule(
   { context, transaction, tenantId }: Mutation,
   id: string,
   vector: Float32Array,
@@ -106,7 +107,7 @@ export async function markRule(context: MemoryContext, input: MarkRuleInput): Pr
     await applyMark(mutation, rule, mark.outcome, warning);
     return ruleId;
   });
-  return getRow(context, ruleId);
+  return getRule(context, ruleId);
 }
 
 interface Mark {
@@ -142,7 +143,7 @@ const mayRaceBy = 50;
 async function collectReasons(context: MemoryContext, ruleId: string): Promise<string[]> {
   const { tenantId } = context.principal;
   const harms = await context.db.tenant(tenantId).ruleApplication.findMany({
-    where: { tenantId, ruleId, outcome: 'harmful', reason: { not: null } },
+    where: { tenantId, ruleId, outcome: 'harmful', reason: { not: null }, retiredByEventId: null },
     orderBy: [{ appliedAt: 'asc' }, { id: 'asc' }],
     select: { reason: true },
     take: 20,
@@ -161,7 +162,7 @@ function afterMark(rule: Rule, outcome: RuleOutcome, more = 0): Rule {
     : { ...rule, harmfulCount: rule.harmfulCount + 1 + more };
 }
 
-async function lockUsableRule({ transaction, tenantId }: Mutation, id: string): Promise<Rule> {
+export async function lockUsableRule({ transaction, tenantId }: Mutation, id: string): Promise<Rule> {
   await transaction.$queryRaw`SELECT 1 AS locked FROM rules WHERE tenant_id = ${tenantId} AND id = ${id}::uuid FOR UPDATE`;
   const rule = await transaction.rule.findUnique({ where: { tenantId_id: { tenantId, id } } });
   if (rule === null) throw new MemoryError('NOT_FOUND', `rule ${id} is not there`);
@@ -172,7 +173,7 @@ async function lockUsableRule({ transaction, tenantId }: Mutation, id: string): 
 }
 
 async function insertApplication(
-  { context, transaction, tenantId, now }: Mutation,
+  { context, transaction, tenantId, eventId, now }: Mutation,
   ruleId: string,
   mark: Mark,
 ): Promise<void> {
@@ -180,7 +181,8 @@ async function insertApplication(
     data: {
       ...mark,
       tenantId,
-      id: uuidv7(),
+      // That of the event, so that whoever undoes the one finds the other.
+      id: eventId,
       ruleId,
       butler: context.principal.butler,
       requestId: context.requestContext.requestId,
@@ -228,6 +230,8 @@ async function invert(mutation: Mutation, rule: Rule, warning: Warning | null): 
         maturity: 'anti_pattern',
         originalContent: rule.content,
         content: warning.content,
+        permanence: 'permanent',
+        decayRate: decayRates.permanent,
         version: { increment: 1 },
       },
     });
@@ -235,7 +239,7 @@ async function invert(mutation: Mutation, rule: Rule, warning: Warning | null): 
   });
 }
 
-async function setMaturity(mutation: Mutation, rule: Rule, maturity: Maturity): Promise<void> {
+export async function setMaturity(mutation: Mutation, rule: Rule, maturity: Maturity): Promise<void> {
   const { tenantId, id } = rule;
   const isPromotion = maturityRank[maturity] > maturityRank[rule.maturity as Maturity];
   await changeMemory(mutation, { type: 'rule', id }, isPromotion ? 'rule.promoted' : 'rule.demoted', () =>
@@ -246,9 +250,9 @@ async function setMaturity(mutation: Mutation, rule: Rule, maturity: Maturity): 
   );
 }
 
-const maturityRank: Record<Maturity, number> = { anti_pattern: -1, candidate: 0, established: 1, proven: 2 };
+export const maturityRank: Record<Maturity, number> = { anti_pattern: -1, candidate: 0, established: 1, proven: 2 };
 
-async function getRow(context: MemoryContext, id: string): Promise<Rule> {
+export async function getRule(context: MemoryContext, id: string): Promise<Rule> {
   const { tenantId } = context.principal;
   return context.db.tenant(tenantId).rule.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
 }

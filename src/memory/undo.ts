@@ -1,0 +1,246 @@
+import { setEmbedding } from '../db/sql/set-embedding.ts';
+import { lockEvent } from '../db/sql/lock-event.ts';
+import { writeSnapshotColumns } from '../db/sql/write-snapshot-columns.ts';
+import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
+import { MemoryError } from '../errors.ts';
+import type { MemoryEvent, MemoryLink, Prisma } from '../generated/prisma/client.ts';
+import type { MemoryContext } from './context.ts';
+import { embedOne } from './embed.ts';
+import { ensureEmbeddingVersion } from './embedding-versions.ts';
+import { liveValidities } from './facts.ts';
+import { mutateOnce } from './idempotency.ts';
+import { insertLink, removeLink } from './links.ts';
+import { refuseSecondLiveFact } from './memories.ts';
+import { readSnapshot, type Mutation, type Snapshot } from './mutation.ts';
+import { effectiveness } from './rule-maturity.ts';
+import { checkUuid } from './values.ts';
+
+export interface UndoInput {
+  eventId: string;
+  idempotencyKey?: string | null | undefined;
+}
+
+/**
+ * Takes back what an event did, and what followed from it, by an event of its own that can be undone in turn. Only what
+ * is still as the event left it is taken back: whoever changed it later is not overruled, and is named instead.
+ */
+export async function undoEvent(context: MemoryContext, { eventId, idempotencyKey }: UndoInput): Promise<MemoryEvent> {
+  const { tenantId } = context.principal;
+  const root = await findRoot(context, checkUuid('event_id', eventId));
+  const vectors = await prepareVectors(context, root);
+  const input = { eventId: root.id };
+  const id = await mutateOnce(context, { operation: 'undo', idempotencyKey, input }, async (mutation) => {
+    await mutation.transaction.$queryRaw(lockEvent(tenantId, root.id));
+    await refuseSecondUndo(mutation, root);
+    for (const event of (await effectsOf(mutation, root)).toReversed()) {
+      await revert(event.id === root.id ? mutation : mutation.consequence, event, vectors.get(event.id));
+    }
+    return mutation.eventId;
+  });
+  return context.db.tenant(tenantId).memoryEvent.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+}
+
+/** A fact is superseded by the storing of another, and comes back only when that one goes: there is one live fact a key. */
+async function findRoot(context: MemoryContext, id: string): Promise<MemoryEvent> {
+  const { tenantId } = context.principal;
+  const event = await context.db.tenant(tenantId).memoryEvent.findUnique({
+    where: { tenantId_id: { tenantId, id } },
+    include: { cause: true },
+  });
+  if (event === null) throw new MemoryError('NOT_FOUND', `event ${id} is not there`);
+  return event.eventType === 'fact.superseded' && event.cause !== null ? event.cause : event;
+}
+
+/** Of texts that come back, made before the transaction because the model must not hold a connection. */
+async function prepareVectors(context: MemoryContext, root: MemoryEvent): Promise<Map<string, Float32Array>> {
+  const { tenantId } = context.principal;
+  const consequences = await context.db
+    .tenant(tenantId)
+    .memoryEvent.findMany({ where: { tenantId, causeEventId: root.id } });
+  const vectors = new Map<string, Float32Array>();
+  for (const event of [root, ...consequences]) {
+    const { before, after } = payloadOf(event);
+    if (before === null || after === null || before['content'] === after['content']) continue;
+    vectors.set(event.id, await embedOne(context, before['content'] as string));
+  }
+  return vectors;
+}
+
+async function refuseSecondUndo({ transaction, tenantId }: Mutation, event: MemoryEvent): Promise<void> {
+  const undo = await findEffectiveUndo(transaction, tenantId, event.id);
+  if (undo === null) return;
+  throw new MemoryError('CONFLICT', `event ${event.id} is undone already, by event ${undo.id}`, {
+    hint: `Undo event ${undo.id} to have it back.`,
+  });
+}
+
+/** The undo of an event that was not itself undone. */
+async function findEffectiveUndo(
+  transaction: Prisma.TransactionClient,
+  tenantId: string,
+  id: string,
+): Promise<MemoryEvent | null> {
+  const undos = await transaction.memoryEvent.findMany({ where: { tenantId, revertsEventId: id } });
+  for (const undo of undos) {
+    if ((await findEffectiveUndo(transaction, tenantId, undo.id)) === null) return undo;
+  }
+  return null;
+}
+
+/** The event and its consequences, but for those that were undone by themselves; in the order in which they happened. */
+async function effectsOf({ transaction, tenantId }: Mutation, root: MemoryEvent): Promise<MemoryEvent[]> {
+  const events = await transaction.memoryEvent.findMany({
+    where: { tenantId, OR: [{ id: root.id }, { causeEventId: root.id }] },
+    orderBy: { sequence: 'asc' },
+  });
+  const effects: MemoryEvent[] = [];
+  for (const event of events) {
+    if ((await findEffectiveUndo(transaction, tenantId, event.id)) === null) effects.push(event);
+  }
+  return effects;
+}
+
+async function revert(mutation: Mutation, event: MemoryEvent, vector: Float32Array | undefined): Promise<void> {
+  if (event.entityType === 'link') return revertLink(mutation, event);
+  if (!memoryTypes.some((type) => type === event.entityType)) {
+    throw new MemoryError(
+      'INVALID_TRANSITION',
+      `event ${event.id} is ${event.eventType}: only changes of memories and links can be undone`,
+    );
+  }
+  const target = { type: event.entityType as MemoryType, id: event.entityId };
+  const before = await readSnapshot(mutation, target, true);
+  const values = await valuesToRestore(mutation, event, before);
+  if (target.type === 'fact' && isLive(values['validity']) && !isLive(before['validity'])) {
+    await refuseSecondLiveFact(mutation, target.id);
+  }
+  const { transaction, tenantId, context } = mutation;
+  const version = (before['version'] as number) + 1;
+  await transaction.$executeRaw(writeSnapshotColumns(target.type, { tenantId, id: target.id }, { ...values, version }));
+  if (vector !== undefined) {
+    const embeddingVersion = await ensureEmbeddingVersion(context, transaction);
+    const row = { tenantId, id: target.id };
+    await transaction.$executeRaw(setEmbedding(target.type, row, { vector, version: embeddingVersion }));
+  }
+  if (target.type === 'rule') await revertApplications(mutation, event);
+  const after = await readSnapshot(mutation, target, false);
+  await mutation.record({
+    eventType: `${target.type}.undone`,
+    entityType: target.type,
+    entityId: target.id,
+    revertsEventId: event.id,
+    before,
+    after,
+  });
+}
+
+async function revertLink(mutation: Mutation, event: MemoryEvent): Promise<void> {
+  const { before, after } = payloadOf(event);
+  const { createdAt, ...link } = (after ?? before) as unknown as MemoryLink;
+  const row = { ...link, createdAt: new Date(createdAt) };
+  const isDone = after === null ? await insertLink(mutation, row, event.id) : await removeLink(mutation, row, event.id);
+  if (!isDone) {
+    throw new MemoryError(
+      'CONFLICT',
+      `event ${event.id}: the link that it ${after === null ? 'removed' : 'made'} was changed since`,
+    );
+  }
+}
+
+/** The judgement of an undone mark counts no more; judgements that an undone event retired count again. */
+async function revertApplications(
+  { transaction, tenantId, eventId }: Mutation,
+  { id, eventType }: MemoryEvent,
+): Promise<void> {
+  await transaction.ruleApplication.updateMany({
+    where: { tenantId, retiredByEventId: id },
+    data: { retiredByEventId: null },
+  });
+  if (!eventType.startsWith('rule.marked_')) return;
+  await transaction.ruleApplication.updateMany({ where: { tenantId, id }, data: { retiredByEventId: eventId } });
+}
+
+/** Counted up and down by many: what this event added is taken away, whatever others added since. */
+const counters = ['applied_count', 'success_count', 'harmful_count'];
+
+/** Put back if nobody touched them since, and left alone if somebody did. */
+const moments = ['last_confirmed_at', 'last_applied_at', 'last_evaluated_at'];
+
+/** Follow from the counters, or count changes. */
+const derived = ['effectiveness_score', 'version'];
+
+async function valuesToRestore(mutation: Mutation, event: MemoryEvent, current: Snapshot): Promise<Snapshot> {
+  const { before, after } = payloadOf(event);
+  if (before === null) return valuesOfRemoval(mutation, event, current);
+  if (after === null) throw new MemoryError('INVALID_TRANSITION', `event ${event.id} removed its memory for good`);
+  const values: Snapshot = {};
+  for (const name of Object.keys(after).filter((column) => !isSame(before[column], after[column]))) {
+    if (derived.includes(name)) continue;
+    if (counters.includes(name))
+      values[name] = numberOf(current, name) - numberOf(after, name) + numberOf(before, name);
+    else if (isSame(current[name], after[name])) values[name] = before[name] ?? null;
+    else if (!moments.includes(name)) throw await changedSince(mutation, event, name);
+  }
+  if (Object.keys(values).length === 0) throw await changedSince(mutation, event, 'all that it did');
+  return counters.some((name) => name in values)
+    ? { ...values, ...effectivenessOf({ ...current, ...values }) }
+    : values;
+}
+
+/** Undoing the storing of a memory forgets it: nothing is ever deleted by an undo. */
+async function valuesOfRemoval(mutation: Mutation, event: MemoryEvent, current: Snapshot): Promise<Snapshot> {
+  const isGone = event.entityType === 'episode' ? current['forgotten_at'] !== null : !isLive(current['validity']);
+  if (isGone) throw await changedSince(mutation, event, event.entityType === 'episode' ? 'forgotten_at' : 'validity');
+  const forgottenAt = mutation.now.toISOString();
+  if (event.entityType === 'fact') return { validity: 'retracted', supersedes_id: null };
+  return event.entityType === 'rule'
+    ? { validity: 'retracted', forgotten_at: forgottenAt }
+    : { forgotten_at: forgottenAt };
+}
+
+async function changedSince(
+  { transaction, tenantId }: Mutation,
+  { id, entityType, entityId, sequence }: MemoryEvent,
+  what: string,
+): Promise<MemoryError> {
+  const later = await transaction.memoryEvent.findFirst({
+    where: { tenantId, entityType, entityId, sequence: { gt: sequence } },
+    orderBy: { sequence: 'desc' },
+  });
+  const by = later === null ? '' : `, last by event ${later.id} (${later.eventType})`;
+  return new MemoryError(
+    'CONFLICT',
+    `event ${id} cannot be undone: ${what} of ${entityType} ${entityId} was changed since${by}`,
+    {
+      hint: later === null ? 'Store it anew.' : `Undo event ${later.id} first.`,
+    },
+  );
+}
+
+interface EventPayload {
+  before: Snapshot | null;
+  after: Snapshot | null;
+}
+
+export function payloadOf({ payload }: Pick<MemoryEvent, 'payload'>): EventPayload {
+  const { before = null, after = null } = payload as unknown as Partial<EventPayload>;
+  return { before, after };
+}
+
+function effectivenessOf(rule: Snapshot): Snapshot {
+  const record = { successCount: numberOf(rule, 'success_count'), harmfulCount: numberOf(rule, 'harmful_count') };
+  return { effectiveness_score: effectiveness(record) };
+}
+
+function numberOf(snapshot: Snapshot, name: string): number {
+  return snapshot[name] as number;
+}
+
+function isLive(validity: unknown): boolean {
+  return liveValidities.some((live) => live === validity);
+}
+
+/** Both come from the database, which orders the keys of an object itself. */
+function isSame(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left ?? null) === JSON.stringify(right ?? null);
+}
