@@ -1,14 +1,15 @@
 import { v7 as uuidv7 } from 'uuid';
-import { insertEpisode } from '../db/sql/insert-episode.ts';
+import { insertEpisode, type NewEpisodeRow } from '../db/sql/insert-episode.ts';
 import { millisecondsPerDay } from '../durations.ts';
-import { MemoryError } from '../errors.ts';
+import { invalidInput, MemoryError } from '../errors.ts';
 import type { Episode, Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
 import { embedOne } from './embed.ts';
 import { ensureEmbeddingVersion } from './embedding-versions.ts';
-import { mutateOnce } from './idempotency.ts';
+import { doOnce } from './idempotency.ts';
+import { loadMemories, referenceKey } from './memories.ts';
 import { normaliseMetadata } from './metadata.ts';
-import { recordCreation } from './mutation.ts';
+import { createMutation, mutate, recordCreation, type Mutation } from './mutation.ts';
 import { normaliseContent, normaliseName } from './text.ts';
 import { checkDate, checkNumber, checkOptionalUuid, checkUuid, normaliseTags } from './values.ts';
 
@@ -27,8 +28,67 @@ export interface StoreEpisodeInput {
 
 /** Append-only: the same text twice is two episodes, unless an idempotency key says that it is one. */
 export async function storeEpisode(context: MemoryContext, input: StoreEpisodeInput): Promise<Episode> {
+  const values = normaliseEpisode(context, input);
+  const embedding = await embedOne(context, values.content);
+  const { tenantId } = context.principal;
+  const id = await mutate(context, async (mutation) => {
+    const version = await ensureEmbeddingVersion(context, mutation.transaction);
+    return appendEpisode(mutation, input, values, { embedding, version });
+  });
+  return context.db.tenant(tenantId).episode.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+}
+
+/** Several that commit together. One text that is refused refuses them all, and is named by its place. */
+export async function ingestEpisodes(context: MemoryContext, inputs: readonly StoreEpisodeInput[]): Promise<Episode[]> {
+  if (inputs.length === 0 || inputs.length > batchLimit) {
+    throw invalidInput('episodes', `1 to ${batchLimit} episodes`, inputs.length);
+  }
+  const episodes = inputs.map((input, place) => {
+    const values = atPlace(place, () => normaliseEpisode(context, input));
+    return { place, input, values };
+  });
+  const embeddings = await context.embedder.embed(episodes.map(({ values }) => values.content));
+  const ids = await context.db.transaction(context.principal.tenantId, async (transaction) => {
+    const version = await ensureEmbeddingVersion(context, transaction);
+    const stored: string[] = [];
+    for (const { place, input, values } of episodes) {
+      const embedding = embeddings[place] as Float32Array;
+      const mutation = createMutation(context, transaction);
+      stored.push(await appendEpisode(mutation, input, values, { embedding, version }).catch(atPlaceError(place)));
+    }
+    return stored;
+  });
+  const rows = await loadMemories(
+    context,
+    ids.map((id) => ({ type: 'episode', id })),
+  );
+  return ids.map((id) => rows.get(referenceKey({ type: 'episode', id })) as Episode);
+}
+
+/** Of one batch. More is no faster, and holds the database longer. */
+export const batchLimit = 500;
+
+function atPlace<T>(place: number, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    return atPlaceError(place)(error);
+  }
+}
+
+function atPlaceError(place: number): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof MemoryError)) throw error;
+    const { hint } = error;
+    throw new MemoryError(error.code, `episodes[${place}].${error.message}`, hint === undefined ? {} : { hint });
+  };
+}
+
+type EpisodeValues = Omit<NewEpisodeRow, 'tenantId' | 'requestId' | 'embedding' | 'version'>;
+
+function normaliseEpisode(context: MemoryContext, input: StoreEpisodeInput): EpisodeValues {
   const createdAt = context.now();
-  const episode = {
+  return {
     id: uuidv7(),
     butler: normaliseName('butler', input.butler),
     content: normaliseContent('content', input.content),
@@ -40,17 +100,21 @@ export async function storeEpisode(context: MemoryContext, input: StoreEpisodeIn
     createdAt,
     expiresAt: new Date(createdAt.getTime() + context.config.memory.episodes.defaultTtlDays * millisecondsPerDay),
   };
-  const embedding = await embedOne(context, episode.content);
-  const { tenantId } = context.principal;
-  const { idempotencyKey, ...rest } = input;
-  const id = await mutateOnce(context, { operation: 'storeEpisode', idempotencyKey, input: rest }, async (mutation) => {
-    const version = await ensureEmbeddingVersion(context, mutation.transaction);
+}
+
+async function appendEpisode(
+  mutation: Mutation,
+  { idempotencyKey, ...input }: StoreEpisodeInput,
+  values: EpisodeValues,
+  vector: Pick<NewEpisodeRow, 'embedding' | 'version'>,
+): Promise<string> {
+  return doOnce(mutation, { operation: 'storeEpisode', idempotencyKey, input }, async () => {
+    const { transaction, tenantId, context } = mutation;
     const { requestId } = context.requestContext;
-    await mutation.transaction.$executeRaw(insertEpisode({ ...episode, tenantId, requestId, embedding, version }));
-    await recordCreation(mutation, { type: 'episode', id: episode.id }, 'episode.stored');
-    return episode.id;
+    await transaction.$executeRaw(insertEpisode({ ...values, ...vector, tenantId, requestId }));
+    await recordCreation(mutation, { type: 'episode', id: values.id }, 'episode.stored');
+    return values.id;
   });
-  return context.db.tenant(tenantId).episode.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
 }
 
 export async function getEpisode(context: MemoryContext, id: string): Promise<Episode> {

@@ -18,28 +18,35 @@ export interface IdempotentRequest {
  */
 export async function mutateOnce(
   context: MemoryContext,
-  { operation, idempotencyKey, input }: IdempotentRequest,
+  request: IdempotentRequest,
   work: (mutation: Mutation) => Promise<string>,
 ): Promise<string> {
-  if (idempotencyKey === null || idempotencyKey === undefined) return mutate(context, work);
+  return mutate(context, (mutation) => doOnce(mutation, request, () => work(mutation)));
+}
+
+/** The same within a mutation that is under way, such as one of a batch. */
+export async function doOnce(
+  mutation: Mutation,
+  { operation, idempotencyKey, input }: IdempotentRequest,
+  work: () => Promise<string>,
+): Promise<string> {
+  if (idempotencyKey === null || idempotencyKey === undefined) return work();
+  const { transaction, tenantId, now } = mutation;
   const key = normaliseName('idempotency_key', idempotencyKey);
   const inputDigest = digestOf(input);
-  return mutate(context, async (mutation) => {
-    const { transaction, tenantId, now } = mutation;
-    const claim: Prisma.IdempotencyKeyCreateManyInput = {
-      tenantId,
-      key,
-      operation,
-      inputDigest,
-      response: {},
-      createdAt: now,
-    };
-    const { count } = await transaction.idempotencyKey.createMany({ data: [claim], skipDuplicates: true });
-    if (count === 0) return earlierAnswer(mutation, { key, operation, inputDigest });
-    const id = await work(mutation);
-    await transaction.idempotencyKey.update({ where: { tenantId_key: { tenantId, key } }, data: { response: { id } } });
-    return id;
-  });
+  const claim: Prisma.IdempotencyKeyCreateManyInput = {
+    tenantId,
+    key,
+    operation,
+    inputDigest,
+    response: {},
+    createdAt: now,
+  };
+  const { count } = await transaction.idempotencyKey.createMany({ data: [claim], skipDuplicates: true });
+  if (count === 0) return earlierAnswer(mutation, { key, operation, inputDigest });
+  const id = await work();
+  await transaction.idempotencyKey.update({ where: { tenantId_key: { tenantId, key } }, data: { response: { id } } });
+  return id;
 }
 
 async function earlierAnswer(

@@ -1,4 +1,4 @@
-import type { MemoryType } from '../db/sql/memory-snapshot.ts';
+import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
 import { MemoryError } from '../errors.ts';
 import type { Transaction } from '../db/database.ts';
 import type { Episode, Fact, Rule } from '../generated/prisma/client.ts';
@@ -37,6 +37,32 @@ export async function findMemory(context: MemoryContext, { type, id }: MemoryRef
 
 function asMemory<T extends 'fact' | 'rule', Row>(type: T, row: Row | null): { type: T; row: Row } | null {
   return row === null ? null : { type, row };
+}
+
+export function referenceKey({ type, id }: MemoryReference): string {
+  return `${type}:${id}`;
+}
+
+/** Several at once, under the key of each, whatever their state. One statement a type. */
+export async function loadMemories(
+  context: MemoryContext,
+  references: readonly MemoryReference[],
+): Promise<Map<string, MemoryRow>> {
+  const { tenantId } = context.principal;
+  const client = context.db.tenant(tenantId);
+  const idsOf = (wanted: MemoryType): string[] => references.filter(({ type }) => type === wanted).map(({ id }) => id);
+  const rows = new Map<string, MemoryRow>();
+  const readers = {
+    episode: (id: { in: string[] }) => client.episode.findMany({ where: { tenantId, id } }),
+    fact: (id: { in: string[] }) => client.fact.findMany({ where: { tenantId, id } }),
+    rule: (id: { in: string[] }) => client.rule.findMany({ where: { tenantId, id } }),
+  } satisfies Record<MemoryType, unknown>;
+  for (const type of memoryTypes) {
+    const ids = idsOf(type);
+    if (ids.length === 0) continue;
+    for (const row of await readers[type]({ in: ids })) rows.set(referenceKey({ type, id: row.id }), row);
+  }
+  return rows;
 }
 
 export async function getMemory(context: MemoryContext, reference: MemoryReference): Promise<Memory> {

@@ -1,0 +1,62 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+import { memoryTypes } from './memory-snapshot.ts';
+
+export const changeKinds = ['created', 'changed', 'superseded', 'forgotten', 'expired', 'restored', 'removed'] as const;
+export type ChangeKind = (typeof changeKinds)[number];
+
+export interface ChangesQuery {
+  tenantId: string;
+  from: Date;
+  to: Date;
+  types: readonly string[] | null;
+  offset: number;
+  limit: number;
+}
+
+/**
+ * What became of each memory between two moments: its state before the first event in between and after the last. What
+ * was changed and changed back is left out.
+ */
+function changes({ tenantId, from, to, types }: Omit<ChangesQuery, 'offset' | 'limit'>): Prisma.Sql {
+  return Prisma.sql`
+    WITH touched AS (
+      SELECT entity_type, entity_id, min(sequence) AS first, max(sequence) AS last, count(*)::int AS events
+      FROM memory_events
+      WHERE tenant_id = ${tenantId} AND occurred_at > ${from} AND occurred_at <= ${to}
+        AND entity_type = ANY(${types ?? memoryTypes})
+      GROUP BY entity_type, entity_id
+    ), states AS (
+      SELECT touched.*, nullif(f.payload->'before', 'null') AS before, nullif(l.payload->'after', 'null') AS after
+      FROM touched
+      JOIN memory_events f ON f.tenant_id = ${tenantId} AND f.sequence = touched.first
+      JOIN memory_events l ON l.tenant_id = ${tenantId} AND l.sequence = touched.last
+    ), changes AS (
+      SELECT states.*, CASE
+        WHEN after IS NULL THEN 'removed'
+        WHEN ${isGone('after')} AND after->>'validity' = 'superseded' THEN 'superseded'
+        WHEN ${isGone('after')} AND after->>'validity' = 'expired' THEN 'expired'
+        WHEN ${isGone('after')} THEN 'forgotten'
+        WHEN before IS NULL THEN 'created'
+        WHEN ${isGone('before')} THEN 'restored'
+        ELSE 'changed'
+      END AS kind
+      FROM states WHERE (before - 'version') IS DISTINCT FROM (after - 'version')
+    )`;
+}
+
+function isGone(state: 'before' | 'after'): Prisma.Sql {
+  return Prisma.raw(
+    `(coalesce(${state}->>'validity', 'active') NOT IN ('active', 'fading') OR ${state}->>'forgotten_at' IS NOT NULL)`,
+  );
+}
+
+export function changesBetween(query: ChangesQuery): Prisma.Sql {
+  return Prisma.sql`${changes(query)}
+    SELECT entity_type AS type, entity_id AS id, kind, events, before, after, (count(*) OVER ())::int AS total
+    FROM changes ORDER BY last DESC LIMIT ${query.limit} OFFSET ${query.offset}`;
+}
+
+export function countChangesBetween(query: Omit<ChangesQuery, 'offset' | 'limit'>): Prisma.Sql {
+  return Prisma.sql`${changes(query)}
+    SELECT entity_type AS type, kind, count(*)::int AS count FROM changes GROUP BY entity_type, kind ORDER BY 1, 2`;
+}

@@ -1,0 +1,96 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+import { effectiveConfidenceAt } from './effective-confidence.ts';
+import { whereMemory, type MemoryFilter } from './memory-filter.ts';
+import { memoryTables, type MemoryType } from './memory-snapshot.ts';
+
+export const memoryOrders = [
+  'createdAt',
+  'importance',
+  'references',
+  'lastReferencedAt',
+  'confidence',
+  'effectiveness',
+] as const;
+export type MemoryOrder = (typeof memoryOrders)[number];
+
+export interface ListQuery {
+  tenantId: string;
+  type: MemoryType;
+  filter: MemoryFilter;
+  order: MemoryOrder;
+  descending: boolean;
+  now: Date;
+}
+
+/** A place in a list: the value that the list is ordered by, and the id that breaks ties. */
+export interface ListPosition {
+  value: string;
+  id: string;
+}
+
+export interface ListPage {
+  limit: number;
+  after: ListPosition | null;
+  before: ListPosition | null;
+  /** From the end towards the beginning. */
+  inverted: boolean;
+}
+
+export interface ListedId {
+  id: string;
+  value: string;
+}
+
+/** By position and not by number: what is stored meanwhile moves nothing. Numbers keep all their digits as text. */
+export function listMemoryIds(query: ListQuery, { limit, after, before, inverted }: ListPage): Prisma.Sql {
+  const isDescending = query.descending !== inverted;
+  const direction = Prisma.raw(isDescending ? 'DESC' : 'ASC');
+  return Prisma.sql`
+    SELECT id::text, value::text FROM (${ordered(query)}) listed
+    WHERE ${beyond(query, after, query.descending)} AND ${beyond(query, before, !query.descending)}
+    ORDER BY listed.value ${direction}, listed.id ${direction} LIMIT ${limit}`;
+}
+
+export function countMemories({ tenantId, type, filter, now }: ListQuery): Prisma.Sql {
+  return Prisma.sql`
+    SELECT count(*)::int AS count FROM ${Prisma.raw(memoryTables[type])} WHERE ${whereMemory(type, tenantId, filter, now)}`;
+}
+
+function ordered({ tenantId, type, filter, order, now }: ListQuery): Prisma.Sql {
+  return Prisma.sql`
+    SELECT id, ${orderValue(order, now)} AS value FROM ${Prisma.raw(memoryTables[type])}
+    WHERE ${whereMemory(type, tenantId, filter, now)}`;
+}
+
+function orderValue(order: MemoryOrder, now: Date): Prisma.Sql {
+  switch (order) {
+    case 'createdAt':
+      return Prisma.sql`created_at`;
+    case 'lastReferencedAt':
+      return Prisma.sql`coalesce(last_referenced_at, '-infinity')`;
+    case 'importance':
+      return Prisma.sql`importance`;
+    case 'references':
+      return Prisma.sql`reference_count`;
+    case 'confidence':
+      return effectiveConfidenceAt(now);
+    case 'effectiveness':
+      return Prisma.sql`effectiveness_score`;
+  }
+}
+
+const valueTypes: Record<MemoryOrder, string> = {
+  createdAt: 'timestamptz',
+  lastReferencedAt: 'timestamptz',
+  importance: 'double precision',
+  references: 'integer',
+  confidence: 'double precision',
+  effectiveness: 'double precision',
+};
+
+function beyond({ order }: ListQuery, position: ListPosition | null, downwards: boolean): Prisma.Sql {
+  if (position === null) return Prisma.raw('true');
+  const type = Prisma.raw(valueTypes[order]);
+  const sign = Prisma.raw(downwards ? '<' : '>');
+  return Prisma.sql`(listed.value, listed.id) ${sign} (${position.value}::text::${type}, ${position.id}::uuid)`;
+}

@@ -1,0 +1,33 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+import { whereMemory, type MemoryFilter } from './memory-filter.ts';
+import { memoryTables, type MemoryType } from './memory-snapshot.ts';
+
+export interface TimelineQuery {
+  tenantId: string;
+  types: readonly MemoryType[];
+  filter: MemoryFilter;
+  from: Date | null;
+  to: Date | null;
+  now: Date;
+  offset: number;
+  limit: number;
+}
+
+/** When something happened or began to hold in the world, as far as that is known; else when it was stored. */
+const moments: Record<MemoryType, string> = {
+  episode: 'coalesce(observed_at, created_at)',
+  fact: 'coalesce(observed_at, valid_from, created_at)',
+  rule: 'created_at',
+};
+
+export function timeline({ tenantId, types, filter, from, to, now, offset, limit }: TimelineQuery): Prisma.Sql {
+  const parts = types.map(
+    (type) => Prisma.sql`
+      SELECT ${type}::text AS type, id, ${Prisma.raw(moments[type])} AS at FROM ${Prisma.raw(memoryTables[type])}
+      WHERE ${whereMemory(type, tenantId, filter, now)}`,
+  );
+  return Prisma.sql`
+    SELECT type, id::text, at, (count(*) OVER ())::int AS total FROM (${Prisma.join(parts, ' UNION ALL ')}) entries
+    WHERE (${from}::timestamptz IS NULL OR at >= ${from}) AND (${to}::timestamptz IS NULL OR at < ${to})
+    ORDER BY at DESC, type, id LIMIT ${limit} OFFSET ${offset}`;
+}

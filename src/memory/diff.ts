@@ -1,0 +1,78 @@
+import { changesBetween, countChangesBetween, type ChangeKind } from '../db/sql/changes-between.ts';
+import type { MemoryType } from '../db/sql/memory-snapshot.ts';
+import { invalidInput } from '../errors.ts';
+import type { MemoryContext } from './context.ts';
+import { changedNames } from './history.ts';
+import type { Snapshot } from './mutation.ts';
+import { rowOf, type PastRow } from './snapshots.ts';
+import { checkDate } from './values.ts';
+
+/** What became of one memory between two moments. */
+export interface MemoryChange {
+  type: MemoryType;
+  id: string;
+  kind: ChangeKind;
+  eventCount: number;
+  before: PastRow | null;
+  after: PastRow | null;
+  changes: string[];
+}
+
+export interface Span {
+  from: Date;
+  to: Date;
+  types?: readonly MemoryType[] | null | undefined;
+}
+
+export interface ChangeCount {
+  type: MemoryType;
+  kind: ChangeKind;
+  count: number;
+}
+
+interface ChangeRow {
+  type: MemoryType;
+  id: string;
+  kind: ChangeKind;
+  events: number;
+  before: Snapshot | null;
+  after: Snapshot | null;
+  total: number;
+}
+
+export async function listChanges(
+  context: MemoryContext,
+  span: Span,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<{ changes: MemoryChange[]; total: number }> {
+  const { tenantId } = context.principal;
+  const { from, to, types } = checkSpan(span);
+  const rows = await context.db
+    .tenant(tenantId)
+    .$queryRaw<ChangeRow[]>(changesBetween({ tenantId, from, to, types: types ?? null, offset, limit }));
+  const changes = rows.map(({ type, id, kind, events, before, after }) => ({
+    type,
+    id,
+    kind,
+    eventCount: events,
+    before: before === null ? null : rowOf(type, before, from),
+    after: after === null ? null : rowOf(type, after, to),
+    changes: changedNames(before, after),
+  }));
+  return { changes, total: rows[0]?.total ?? 0 };
+}
+
+export async function countChanges(context: MemoryContext, span: Span): Promise<ChangeCount[]> {
+  const { tenantId } = context.principal;
+  const { from, to, types } = checkSpan(span);
+  return context.db
+    .tenant(tenantId)
+    .$queryRaw<ChangeCount[]>(countChangesBetween({ tenantId, from, to, types: types ?? null }));
+}
+
+function checkSpan(span: Span): Span {
+  checkDate('from', span.from);
+  checkDate('to', span.to);
+  if (span.to < span.from) throw invalidInput('to', 'not before from', span.to);
+  return span;
+}

@@ -1,0 +1,71 @@
+import type { MemoryType } from '../db/sql/memory-snapshot.ts';
+import { statesAt, type StatesQuery } from '../db/sql/states-at.ts';
+import { MemoryError } from '../errors.ts';
+import type { MemoryEvent } from '../generated/prisma/client.ts';
+import type { MemoryContext } from './context.ts';
+import type { MemoryReference } from './links.ts';
+import type { Snapshot } from './mutation.ts';
+import { rowOf, type PastRow } from './snapshots.ts';
+import { payloadOf } from './undo.ts';
+import { checkDate, checkUuid } from './values.ts';
+
+/** One state of a memory, and the event that led to it. */
+export interface Version {
+  event: MemoryEvent;
+  /** Null where the memory was removed. */
+  memory: PastRow | null;
+  /** Columns that the event changed, by the names that the API gives them. */
+  changes: string[];
+}
+
+/** All that was ever done to a memory, oldest first; there for as long as its events are, even when it is not. */
+export async function readHistory(context: MemoryContext, { type, id }: MemoryReference): Promise<Version[]> {
+  const { tenantId } = context.principal;
+  const events = await context.db.tenant(tenantId).memoryEvent.findMany({
+    where: { tenantId, entityType: type, entityId: checkUuid('id', id) },
+    orderBy: { sequence: 'asc' },
+  });
+  if (events.length === 0) throw new MemoryError('NOT_FOUND', `${type} ${id} is not there`);
+  return events.map((event) => versionOf(type, event));
+}
+
+export function versionOf(type: MemoryType, event: MemoryEvent): Version {
+  const { before, after } = payloadOf(event);
+  return {
+    event,
+    memory: after === null ? null : rowOf(type, after, event.occurredAt),
+    changes: changedNames(before, after),
+  };
+}
+
+export function changedNames(before: Snapshot | null, after: Snapshot | null): string[] {
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
+  return [...names]
+    .filter((name) => name !== 'version' && JSON.stringify(before?.[name]) !== JSON.stringify(after?.[name]))
+    .map((name) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()));
+}
+
+/** A memory as it was at a moment; null if it was not there. */
+export async function findMemoryAsOf(
+  context: MemoryContext,
+  { type, id }: MemoryReference,
+  at: Date,
+): Promise<PastRow | null> {
+  const { rows } = await readStates(context, { type, at, ids: [checkUuid('id', id)], limit: 1 });
+  return rows[0] ?? null;
+}
+
+export interface PastPage {
+  rows: PastRow[];
+  total: number;
+}
+
+/** A page of the memories of a type as they were at a moment. */
+export async function readStates(context: MemoryContext, query: Omit<StatesQuery, 'tenantId'>): Promise<PastPage> {
+  const { tenantId } = context.principal;
+  checkDate('at', query.at);
+  const states = await context.db
+    .tenant(tenantId)
+    .$queryRaw<{ state: Snapshot; total: number }[]>(statesAt({ ...query, tenantId }));
+  return { rows: states.map(({ state }) => rowOf(query.type, state, query.at)), total: states[0]?.total ?? 0 };
+}

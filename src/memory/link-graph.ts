@@ -1,0 +1,204 @@
+import { linksOf, type LinkDirection } from '../db/sql/links-of.ts';
+import type { MemoryType } from '../db/sql/memory-snapshot.ts';
+import { invalidInput, MemoryError } from '../errors.ts';
+import type { EpisodeTombstone } from '../generated/prisma/client.ts';
+import type { MemoryContext } from './context.ts';
+import { mutateOnce } from './idempotency.ts';
+import { createLink, type MemoryReference, type Relation } from './links.ts';
+import { loadMemories, referenceKey, type MemoryRow } from './memories.ts';
+import type { Mutation } from './mutation.ts';
+import { checkNumber, checkUuid } from './values.ts';
+
+/** Links as readers follow them: in both directions, to a depth, and to what is left of an end that is gone. */
+
+export interface Link {
+  source: MemoryReference;
+  target: MemoryReference;
+  relation: Relation;
+  createdAt: Date;
+}
+
+/** A link as seen from one of its ends. */
+export interface LinkOfMemory extends Link {
+  direction: 'outbound' | 'inbound';
+  /** The end that is not the one it was asked for. */
+  other: MemoryReference;
+}
+
+export interface LinkMemoriesInput {
+  source: MemoryReference;
+  target: MemoryReference;
+  relation: Relation;
+  idempotencyKey?: string | null | undefined;
+}
+
+/** Relates two memories. A link that is there already is left as it is. */
+export async function linkMemories(context: MemoryContext, input: LinkMemoriesInput): Promise<Link> {
+  const { idempotencyKey, ...given } = input;
+  const source = checkEnd('source', given.source);
+  const target = checkEnd('target', given.target);
+  const { relation } = given;
+  if (relation === 'supersedes' && source.type === 'fact' && target.type === 'fact') {
+    throw invalidInput(
+      'relation',
+      'derived_from, supports, contradicts or related_to between facts',
+      relation,
+      supersedeHint,
+    );
+  }
+  await mutateOnce(context, { operation: 'linkMemories', idempotencyKey, input: given }, async (mutation) => {
+    await requireEnd(mutation, 'source', source);
+    await requireEnd(mutation, 'target', target);
+    await createLink(mutation, { source, target, relation });
+    return source.id;
+  });
+  return findLink(context, { source, target, relation });
+}
+
+const supersedeHint = 'Store the new fact under the subject and predicate of the old one: that supersedes it.';
+
+function checkEnd(field: string, { type, id }: MemoryReference): MemoryReference {
+  return { type, id: checkUuid(`${field}.id`, id) };
+}
+
+async function requireEnd({ transaction, tenantId }: Mutation, field: string, end: MemoryReference): Promise<void> {
+  const [row] = await transaction.$queryRaw<{ exists: boolean }[]>`
+    SELECT memory_exists(${tenantId}, ${end.type}, ${end.id}::uuid) AS exists`;
+  if (row?.exists !== true) throw new MemoryError('NOT_FOUND', `${field}: ${end.type} ${end.id} is not there`);
+}
+
+async function findLink(context: MemoryContext, { source, target, relation }: Omit<Link, 'createdAt'>): Promise<Link> {
+  const { tenantId } = context.principal;
+  const { createdAt } = await context.db.tenant(tenantId).memoryLink.findFirstOrThrow({
+    where: {
+      tenantId,
+      sourceType: source.type,
+      sourceId: source.id,
+      targetType: target.type,
+      targetId: target.id,
+      relation,
+    },
+  });
+  return { source, target, relation, createdAt };
+}
+
+export interface LinksChoice {
+  direction: LinkDirection;
+  relations: readonly Relation[] | null;
+  limit: number;
+}
+
+interface LinkRow {
+  end_type: MemoryType;
+  end_id: string;
+  direction: 'outbound' | 'inbound';
+  source_type: MemoryType;
+  source_id: string;
+  target_type: MemoryType;
+  target_id: string;
+  relation: Relation;
+  created_at: Date;
+}
+
+/** The links of several memories in one statement, under the key of each. */
+export async function listLinks(
+  context: MemoryContext,
+  ends: readonly MemoryReference[],
+  choice: LinksChoice,
+): Promise<Map<string, LinkOfMemory[]>> {
+  const { tenantId } = context.principal;
+  const links = new Map<string, LinkOfMemory[]>(ends.map((end) => [referenceKey(end), []]));
+  if (ends.length === 0) return links;
+  const rows = await context.db.tenant(tenantId).$queryRaw<LinkRow[]>(linksOf({ tenantId, ends, ...choice }));
+  for (const row of rows) links.get(referenceKey({ type: row.end_type, id: row.end_id }))?.push(toLink(row));
+  return links;
+}
+
+function toLink(row: LinkRow): LinkOfMemory {
+  const source = { type: row.source_type, id: row.source_id };
+  const target = { type: row.target_type, id: row.target_id };
+  const { direction, relation, created_at: createdAt } = row;
+  return { source, target, relation, createdAt, direction, other: direction === 'outbound' ? target : source };
+}
+
+/** What is left of a memory that is gone: enough to answer a citation, nothing of what it said. */
+export interface Tombstone extends MemoryReference {
+  reason: string;
+  createdAt: Date;
+  deletedAt: Date;
+}
+
+export type LinkEnd = { kind: 'memory'; row: MemoryRow } | { kind: 'tombstone'; tombstone: Tombstone };
+
+/** What links point to, under the key of each: the memory, or what is left of it. */
+export async function loadEnds(
+  context: MemoryContext,
+  references: readonly MemoryReference[],
+): Promise<Map<string, LinkEnd>> {
+  const { tenantId } = context.principal;
+  const now = context.now();
+  const rows = await loadMemories(context, references);
+  const ends = new Map<string, LinkEnd>();
+  for (const [key, row] of rows)
+    ends.set(key, 'expiresAt' in row && row.expiresAt <= now ? expired(row) : { kind: 'memory', row });
+  const missing = references.filter((reference) => reference.type === 'episode' && !ends.has(referenceKey(reference)));
+  if (missing.length === 0) return ends;
+  const tombstones = await context.db.tenant(tenantId).episodeTombstone.findMany({
+    where: { tenantId, id: { in: missing.map(({ id }) => id) } },
+  });
+  for (const tombstone of tombstones) ends.set(referenceKey({ type: 'episode', id: tombstone.id }), buried(tombstone));
+  return ends;
+}
+
+/** Past its time and not swept yet: gone for every reader. */
+function expired({ id, createdAt, expiresAt }: { id: string; createdAt: Date; expiresAt: Date }): LinkEnd {
+  return { kind: 'tombstone', tombstone: { type: 'episode', id, reason: 'expired', createdAt, deletedAt: expiresAt } };
+}
+
+function buried({ id, reason, createdAt, deletedAt }: EpisodeTombstone): LinkEnd {
+  return { kind: 'tombstone', tombstone: { type: 'episode', id, reason, createdAt, deletedAt } };
+}
+
+/** A memory that was reached, by the link that led to it. */
+export interface Step {
+  depth: number;
+  link: LinkOfMemory;
+  end: LinkEnd | null;
+}
+
+export const depthLimit = 10;
+const stepLimit = 500;
+const linksPerMemory = 50;
+
+/** What a memory came from: what it was derived from, supersedes and is supported by, and so on down. */
+export const provenanceChoice: Omit<LinksChoice, 'limit'> = {
+  direction: 'outbound',
+  relations: ['derived_from', 'supersedes', 'supports'],
+};
+
+/** Follows links breadth first. Each memory is reached once, by a shortest way, so that cycles end. */
+export async function followLinks(
+  context: MemoryContext,
+  start: MemoryReference,
+  { depth, ...choice }: Omit<LinksChoice, 'limit'> & { depth: number },
+): Promise<Step[]> {
+  checkNumber('depth', depth, 1, depthLimit);
+  const reached = new Set([referenceKey(start)]);
+  const steps: { depth: number; link: LinkOfMemory }[] = [];
+  let frontier = [start];
+  for (let level = 1; level <= depth && frontier.length > 0; level++) {
+    const links = await listLinks(context, frontier, { ...choice, limit: linksPerMemory });
+    frontier = [];
+    for (const link of [...links.values()].flat()) {
+      if (reached.has(referenceKey(link.other)) || steps.length === stepLimit) continue;
+      reached.add(referenceKey(link.other));
+      steps.push({ depth: level, link });
+      frontier.push(link.other);
+    }
+  }
+  const ends = await loadEnds(
+    context,
+    steps.map(({ link }) => link.other),
+  );
+  return steps.map((step) => ({ ...step, end: ends.get(referenceKey(step.link.other)) ?? null }));
+}

@@ -1,0 +1,33 @@
+import type { MemoryType } from '../db/sql/memory-snapshot.ts';
+import type { MemoryRow } from './memories.ts';
+import type { Snapshot } from './mutation.ts';
+
+/** A memory as it was: what an event kept, in the form of a row. */
+export type PastRow = MemoryRow & {
+  /** The moment it is seen at: its confidence has decayed until then, and no further. */
+  viewedAt: Date;
+};
+
+/** What events do not keep: references are counted now and were not told one by one. */
+const notKept = { referenceCount: 0, lastReferencedAt: null };
+
+export function rowOf(type: MemoryType, snapshot: Snapshot, viewedAt: Date): PastRow {
+  const entries = Object.entries(snapshot).map(([name, value]) => [toCamelCase(name), valueOf(name, value)]);
+  const row = Object.fromEntries(entries) as Record<string, unknown>;
+  const derived = type === 'episode' ? { consolidated: row['consolidationStatus'] === 'consolidated' } : {};
+  return { ...notKept, ...derived, ...row, viewedAt } as unknown as PastRow;
+}
+
+/** The moment a memory is looked at: a past one, or now. */
+export function viewedAt(row: object, now: Date): Date {
+  return 'viewedAt' in row ? (row.viewedAt as Date) : now;
+}
+
+function valueOf(name: string, value: unknown): unknown {
+  const isMoment = /_at$|^valid_(from|to)$/.test(name);
+  return isMoment && typeof value === 'string' ? new Date(value) : value;
+}
+
+function toCamelCase(name: string): string {
+  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,49 @@
+import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
+import { timeline } from '../db/sql/timeline.ts';
+import type { MemoryContext } from './context.ts';
+import { factValidities } from './facts.ts';
+import { normaliseFilter, type MemoryFilter } from './filter.ts';
+import { loadMemories, referenceKey, type MemoryRow } from './memories.ts';
+import { checkDate } from './values.ts';
+
+export interface TimelineEntry {
+  /** When it happened or began to hold. */
+  at: Date;
+  memory: MemoryRow;
+}
+
+export interface TimelineChoice {
+  types?: readonly MemoryType[] | null | undefined;
+  /** Retracted facts are left out unless asked for. */
+  filter?: MemoryFilter | null | undefined;
+  from?: Date | null | undefined;
+  to?: Date | null | undefined;
+}
+
+const notRetracted = factValidities.filter((validity) => validity !== 'retracted');
+
+/** Memories in the order of the world, not of their storing: superseded facts stand where they began to hold. */
+export async function readTimeline(
+  context: MemoryContext,
+  { types, filter, from, to }: TimelineChoice,
+  page: { offset: number; limit: number },
+): Promise<{ entries: TimelineEntry[]; total: number }> {
+  const { tenantId } = context.principal;
+  const rows = await context.db.tenant(tenantId).$queryRaw<{ type: MemoryType; id: string; at: Date; total: number }[]>(
+    timeline({
+      ...page,
+      tenantId,
+      types: types == null || types.length === 0 ? memoryTypes : types,
+      filter: normaliseFilter({ ...filter, validity: filter?.validity ?? notRetracted }),
+      from: checkDate('from', from),
+      to: checkDate('to', to),
+      now: context.now(),
+    }),
+  );
+  const memories = await loadMemories(context, rows);
+  const entries = rows.flatMap(({ type, id, at }) => {
+    const memory = memories.get(referenceKey({ type, id }));
+    return memory === undefined ? [] : [{ at, memory }];
+  });
+  return { entries, total: rows[0]?.total ?? 0 };
+}
