@@ -1,12 +1,15 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 
 /**
- * `effectiveConfidence` of src/memory/confidence.ts, for conditions that must hold before a limit; a test compares the
- * two. A warning does not fade: what did harm once would do it again.
+ * `effectiveConfidence` of src/memory/confidence.ts, for statements that filter or order by it; a test compares the two.
+ * A warning does not fade: its decay rate is zero.
  */
-export function effectiveConfidenceSql(type: 'fact' | 'rule', at: Date): Prisma.Sql {
-  const decayed = Prisma.sql`m.confidence * exp(-m.decay_rate
-    * greatest(0, extract(epoch FROM ${at}::timestamptz - coalesce(m.last_confirmed_at, m.created_at))::float8 / 86400))`;
-  if (type === 'fact') return decayed;
-  return Prisma.sql`CASE WHEN m.maturity = 'anti_pattern' THEN m.confidence ELSE ${decayed} END`;
+export function effectiveConfidenceAt(at: Date, alias?: string): Prisma.Sql {
+  const of = Prisma.raw(alias === undefined ? '' : `${alias}.`);
+  return Prisma.sql`(${of}confidence * exp(-${of}decay_rate
+    * greatest(0, extract(epoch FROM ${at}::timestamptz - coalesce(${of}last_confirmed_at, ${of}created_at))::float8 / 86400)))`;
+}
+
+export function effectiveConfidenceSql(_type: 'fact' | 'rule', at: Date): Prisma.Sql {
+  return effectiveConfidenceAt(at, 'm');
 }
