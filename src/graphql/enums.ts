@@ -3,7 +3,10 @@ import type { FactKind, FactValidity } from '../memory/facts.ts';
 import type { Generation } from '../memory/generation.ts';
 import type { Maturity } from '../memory/rule-maturity.ts';
 import type { Permanence } from '../memory/confidence.ts';
+import type { LinkDirection } from '../db/sql/links-of.ts';
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
+import type { ChangeKind } from '../db/sql/changes-between.ts';
+import type { Relation } from '../memory/links.ts';
 
 /** Every closed set that more than one type uses. The check constraints of the tables hold the same values. */
 
@@ -38,6 +41,49 @@ export const ValidityEnum = builder.enumType('Validity', {
     expired: { description: 'Its confidence has decayed away.' },
     retracted: { description: 'Forgotten on purpose; can be restored.' },
   } satisfies Descriptions<FactValidity>,
+});
+
+export const RelationEnum = builder.enumType('Relation', {
+  description: 'How one memory relates to another.',
+  values: {
+    derived_from: { description: 'Was learned from it.' },
+    supports: { description: 'Speaks for it.' },
+    contradicts: { description: 'Speaks against it.' },
+    supersedes: { description: 'Took its place.' },
+    related_to: { description: 'Has to do with it.' },
+  } satisfies Descriptions<Relation>,
+});
+
+export const LinkDirectionEnum = builder.enumType('LinkDirection', {
+  description: 'Which links of a memory are meant.',
+  values: {
+    outbound: { description: 'Those that start at it.' },
+    inbound: { description: 'Those that end at it.' },
+    both: { description: 'Both.' },
+  } satisfies Descriptions<LinkDirection>,
+});
+
+export const ChangeKindEnum = builder.enumType('ChangeKind', {
+  description: 'What became of a memory between two moments.',
+  values: {
+    created: { description: 'It was not there before.' },
+    changed: { description: 'It is another than before.' },
+    superseded: { description: 'Another fact took its place.' },
+    forgotten: { description: 'It was forgotten.' },
+    expired: { description: 'Its confidence decayed away.' },
+    restored: { description: 'It counts again.' },
+    removed: { description: 'Its row is gone.' },
+  } satisfies Descriptions<ChangeKind>,
+});
+
+export const ConsolidationStatusEnum = builder.enumType('ConsolidationStatus', {
+  description: 'Where an episode stands on its way to facts and rules.',
+  values: {
+    pending: { description: 'Waits to be consolidated, or to be tried again.' },
+    consolidated: { description: 'Done: what was worth keeping is in facts and rules.' },
+    failed: { description: 'Cannot be consolidated, and will not be tried again.' },
+    dead_letter: { description: 'Failed too often; an operator may requeue it.' },
+  },
 });
 
 export const FactKindEnum = builder.enumType('FactKind', {

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/schema.ts';
 import type { Database } from '../db/database.ts';
 import type { Embedder } from '../embedding/embedder.ts';
+import type { RequestContext } from '../request-id.ts';
 
 export const roles = ['butler', 'operator', 'admin'] as const;
 export type Role = (typeof roles)[number];
@@ -14,13 +15,6 @@ export interface Principal {
   readonly role: Role;
 }
 
-/** Ties an answer and its events to the request that caused them, across systems. */
-export interface RequestContext {
-  readonly requestId: string;
-  readonly subrequestId: string | null;
-  readonly segmentId: string | null;
-}
-
 /** First argument of every domain function: all that it may know of the world. */
 export interface MemoryContext {
   readonly db: Database;
@@ -31,6 +25,8 @@ export interface MemoryContext {
   readonly logger: Logger;
   readonly config: Config;
   readonly requestContext: RequestContext;
+  /** Where given: gets the id of the event of each write, for whoever may want to undo it. */
+  readonly recorded?: string[];
 }
 
 /** Who did it, as events record it. */

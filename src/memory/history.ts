@@ -1,9 +1,12 @@
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
+import { latestEventsOf } from '../db/sql/latest-events-of.ts';
+import { splitPage, type PageRow } from '../db/sql/page-with-total.ts';
 import { statesAt, type StatesQuery } from '../db/sql/states-at.ts';
 import { MemoryError } from '../errors.ts';
 import type { MemoryEvent } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
 import type { MemoryReference } from './links.ts';
+import { referenceKey } from './memories.ts';
 import type { Snapshot } from './mutation.ts';
 import { rowOf, type PastRow } from './snapshots.ts';
 import { payloadOf } from './undo.ts';
@@ -27,6 +30,28 @@ export async function readHistory(context: MemoryContext, { type, id }: MemoryRe
   });
   if (events.length === 0) throw new MemoryError('NOT_FOUND', `${type} ${id} is not there`);
   return events.map((event) => versionOf(type, event));
+}
+
+/** The latest events of several memories, newest first, under the key of each. */
+export async function listEventsOf(
+  context: MemoryContext,
+  references: readonly MemoryReference[],
+  limit: number,
+): Promise<Map<string, MemoryEvent[]>> {
+  const { tenantId } = context.principal;
+  const client = context.db.tenant(tenantId);
+  const found = await client.$queryRaw<{ type: MemoryType; entity_id: string; id: string }[]>(
+    latestEventsOf(tenantId, references, limit),
+  );
+  const rows = await client.memoryEvent.findMany({ where: { tenantId, id: { in: found.map(({ id }) => id) } } });
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const events = new Map<string, MemoryEvent[]>();
+  for (const { type, entity_id: entityId, id } of found) {
+    const key = referenceKey({ type, id: entityId });
+    const event = byId.get(id);
+    if (event !== undefined) events.set(key, [...(events.get(key) ?? []), event]);
+  }
+  return events;
 }
 
 export function versionOf(type: MemoryType, event: MemoryEvent): Version {
@@ -66,6 +91,7 @@ export async function readStates(context: MemoryContext, query: Omit<StatesQuery
   checkDate('at', query.at);
   const states = await context.db
     .tenant(tenantId)
-    .$queryRaw<{ state: Snapshot; total: number }[]>(statesAt({ ...query, tenantId }));
-  return { rows: states.map(({ state }) => rowOf(query.type, state, query.at)), total: states[0]?.total ?? 0 };
+    .$queryRaw<({ state: Snapshot } & PageRow)[]>(statesAt({ ...query, tenantId }));
+  const { rows, total } = splitPage(states);
+  return { rows: rows.map(({ state }) => rowOf(query.type, state, query.at)), total };
 }

@@ -21,6 +21,15 @@ export function checkNumber(field: string, given: number, least: number, most: n
   return given;
 }
 
+/** How many are wanted: a whole number from 1 to `most`. */
+export function checkLimit(field: string, given: number | null | undefined, usual: number, most: number): number {
+  const limit = given ?? usual;
+  if (!Number.isInteger(limit) || limit < 1 || limit > most) {
+    throw invalidInput(field, `a whole number from 1 to ${most}`, limit);
+  }
+  return limit;
+}
+
 export function checkOneOf<T extends string>(field: string, given: string, allowed: readonly T[]): T {
   const found = allowed.find((value) => value === given);
   if (found === undefined) throw invalidInput(field, `one of ${allowed.join(', ')}`, given);

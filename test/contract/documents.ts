@@ -59,10 +59,24 @@ export const contractMemory = graphql(/* GraphQL */ `
   }
 `);
 
+export const contractProblem = graphql(/* GraphQL */ `
+  fragment ContractProblem on Problem {
+    code
+    message
+    hint
+  }
+`);
+
 export const storeEpisode = graphql(/* GraphQL */ `
   mutation ContractStoreEpisode($input: StoreEpisodeInput!) {
     storeEpisode(input: $input) {
-      ...ContractMemory
+      ... on StoreEpisodePayload {
+        value: episode {
+          ...ContractMemory
+        }
+        eventId
+      }
+      ...ContractProblem
     }
   }
 `);
@@ -70,7 +84,13 @@ export const storeEpisode = graphql(/* GraphQL */ `
 export const storeFact = graphql(/* GraphQL */ `
   mutation ContractStoreFact($input: StoreFactInput!) {
     storeFact(input: $input) {
-      ...ContractMemory
+      ... on StoreFactPayload {
+        value: fact {
+          ...ContractMemory
+        }
+        eventId
+      }
+      ...ContractProblem
     }
   }
 `);
@@ -78,7 +98,13 @@ export const storeFact = graphql(/* GraphQL */ `
 export const storeRule = graphql(/* GraphQL */ `
   mutation ContractStoreRule($input: StoreRuleInput!) {
     storeRule(input: $input) {
-      ...ContractMemory
+      ... on StoreRulePayload {
+        value: rule {
+          ...ContractMemory
+        }
+        eventId
+      }
+      ...ContractProblem
     }
   }
 `);
@@ -86,7 +112,13 @@ export const storeRule = graphql(/* GraphQL */ `
 export const markHelpful = graphql(/* GraphQL */ `
   mutation ContractMarkHelpful($input: MarkRuleInput!) {
     markRuleHelpful(input: $input) {
-      ...ContractMemory
+      ... on MarkRulePayload {
+        value: rule {
+          ...ContractMemory
+        }
+        eventId
+      }
+      ...ContractProblem
     }
   }
 `);
@@ -94,7 +126,13 @@ export const markHelpful = graphql(/* GraphQL */ `
 export const markHarmful = graphql(/* GraphQL */ `
   mutation ContractMarkHarmful($input: MarkRuleInput!) {
     markRuleHarmful(input: $input) {
-      ...ContractMemory
+      ... on MarkRulePayload {
+        value: rule {
+          ...ContractMemory
+        }
+        eventId
+      }
+      ...ContractProblem
     }
   }
 `);
@@ -110,7 +148,13 @@ export const getMemory = graphql(/* GraphQL */ `
 export const confirmMemory = graphql(/* GraphQL */ `
   mutation ContractConfirm($input: MemoryWriteInput!) {
     confirmMemory(input: $input) {
-      ...ContractMemory
+      ... on ConfirmMemoryPayload {
+        value: memory {
+          ...ContractMemory
+        }
+        eventId
+      }
+      ...ContractProblem
     }
   }
 `);
@@ -118,7 +162,13 @@ export const confirmMemory = graphql(/* GraphQL */ `
 export const forgetMemory = graphql(/* GraphQL */ `
   mutation ContractForget($input: MemoryWriteInput!) {
     forgetMemory(input: $input) {
-      ...ContractMemory
+      ... on ForgetMemoryPayload {
+        value: memory {
+          ...ContractMemory
+        }
+        eventId
+      }
+      ...ContractProblem
     }
   }
 `);
@@ -126,7 +176,13 @@ export const forgetMemory = graphql(/* GraphQL */ `
 export const restoreMemory = graphql(/* GraphQL */ `
   mutation ContractRestore($input: MemoryWriteInput!) {
     restoreMemory(input: $input) {
-      ...ContractMemory
+      ... on RestoreMemoryPayload {
+        value: memory {
+          ...ContractMemory
+        }
+        eventId
+      }
+      ...ContractProblem
     }
   }
 `);

@@ -95,10 +95,10 @@ async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
     document: TypedDocumentNode<unknown, Variables>,
     variables: Variables,
   ): Promise<View> => {
-    const answer = await request(app, document, variables);
-    const [result] = Object.values(answer);
+    const [result] = Object.values(await request(app, document, variables));
     if (result === null || result === undefined) throw new DoorError('NOT_FOUND', 'null');
-    return result;
+    if ('code' in result) throw new DoorError(result['code'] as string, result['message'] as string);
+    return 'value' in result ? (result['value'] as View) : result;
   };
   const marks = { helpful: documents.markHelpful, harmful: documents.markHarmful };
   return {

@@ -1,16 +1,8 @@
-import { getEpisode, isThere, storeEpisode } from '../../memory/episodes.ts';
+import { batchLimit, getEpisode, ingestEpisodes, isThere, storeEpisode } from '../../memory/episodes.ts';
 import { builder } from '../builder.ts';
+import { ConsolidationStatusEnum } from '../enums.ts';
+import { writeResult } from '../results.ts';
 import { MemoryInterface } from './memory.ts';
-
-const ConsolidationStatus = builder.enumType('ConsolidationStatus', {
-  description: 'Where an episode stands on its way to facts and rules.',
-  values: {
-    pending: { description: 'Waits to be consolidated, or to be tried again.' },
-    consolidated: { description: 'Done: what was worth keeping is in facts and rules.' },
-    failed: { description: 'Cannot be consolidated, and will not be tried again.' },
-    dead_letter: { description: 'Failed too often; an operator may requeue it.' },
-  },
-});
 
 export const EpisodeRef = builder.prismaNode('Episode', {
   description: 'What happened: an observation of one session. Append-only, short-lived, the source of facts and rules.',
@@ -22,10 +14,10 @@ export const EpisodeRef = builder.prismaNode('Episode', {
     butler: t.exposeString('butler', { description: 'The butler that observed it.' }),
     sessionId: t.expose('sessionId', { type: 'UUID', nullable: true, description: 'The session it was observed in.' }),
     consolidationStatus: t.field({
-      type: ConsolidationStatus,
+      type: ConsolidationStatusEnum,
       description: 'Where it stands on its way to facts and rules.',
       // A check constraint of the table holds the same values as the enum.
-      resolve: (episode) => episode.consolidationStatus as typeof ConsolidationStatus.$inferType,
+      resolve: (episode) => episode.consolidationStatus as typeof ConsolidationStatusEnum.$inferType,
     }),
     consolidated: t.exposeBoolean('consolidated', {
       description: 'Whether its status is consolidated, for callers that know no other state.',
@@ -70,11 +62,41 @@ builder.queryField('episode', (t) =>
   }),
 );
 
-builder.mutationField('storeEpisode', (t) =>
-  t.field({
-    type: EpisodeRef,
+const stored = writeResult('StoreEpisode', {
+  field: 'episode',
+  type: EpisodeRef,
+  description: 'The episode as it was stored.',
+});
+
+const ingested = writeResult('IngestEpisodes', {
+  field: 'episodes',
+  type: [EpisodeRef],
+  description: 'The episodes as they were stored, in the order given.',
+});
+
+const IngestEpisodesInput = builder.inputType('IngestEpisodesInput', {
+  description: 'Episodes to store together.',
+  fields: (t) => ({
+    episodes: t.field({
+      type: [StoreEpisodeInput],
+      required: true,
+      description: `From 1 to ${batchLimit} episodes. One that is refused refuses them all.`,
+    }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  storeEpisode: t.field({
+    type: stored.type,
     description: 'Stores a raw episode of a session. Append-only: the same text twice is two episodes.',
     args: { input: t.arg({ type: StoreEpisodeInput, required: true, description: 'The episode.' }) },
-    resolve: (_root, { input }, { memory }) => storeEpisode(memory, input),
+    resolve: (_root, { input }, { memory }) => stored.answer(memory, (context) => storeEpisode(context, input)),
   }),
-);
+  ingestEpisodes: t.field({
+    type: ingested.type,
+    description: 'Stores many episodes in one go: all of them, or none when one is refused.',
+    args: { input: t.arg({ type: IngestEpisodesInput, required: true, description: 'The episodes.' }) },
+    resolve: (_root, { input }, { memory }) =>
+      ingested.answer(memory, (context) => ingestEpisodes(context, input.episodes)),
+  }),
+}));

@@ -1,7 +1,9 @@
 import { effectiveConfidence, type Permanence } from '../../memory/confidence.ts';
 import { storeFact, type FactKind, type FactValidity } from '../../memory/facts.ts';
+import { viewedAt } from '../../memory/snapshots.ts';
 import { builder } from '../builder.ts';
 import { MemoryInterface } from './memory.ts';
+import { writeResult } from '../results.ts';
 import { FactKindEnum, ValidityEnum, PermanenceEnum } from '../enums.ts';
 
 export const FactRef = builder.prismaNode('Fact', {
@@ -27,7 +29,7 @@ export const FactRef = builder.prismaNode('Fact', {
     confidence: t.exposeFloat('confidence', { description: 'From 0 to 1, when it was last confirmed.' }),
     effectiveConfidence: t.float({
       description: 'The confidence now: it has decayed since the last confirmation.',
-      resolve: (fact, _args, { memory }) => effectiveConfidence(fact, memory.now()),
+      resolve: (fact, _args, { memory }) => effectiveConfidence(fact, viewedAt(fact, memory.now())),
     }),
     permanence: t.field({
       type: PermanenceEnum,
@@ -40,10 +42,6 @@ export const FactRef = builder.prismaNode('Fact', {
       type: 'UUID',
       nullable: true,
       description: 'UUID of the episode it was learned from.',
-    }),
-    supersedes: t.relation('supersedes', { nullable: true, description: 'The fact whose place it took.' }),
-    supersededBy: t.relation('supersededBy', {
-      description: 'The facts that took its place; one, unless it was undone.',
     }),
     observedAt: t.expose('observedAt', { type: 'DateTime', nullable: true, description: 'When it was observed.' }),
     validFrom: t.expose('validFrom', { type: 'DateTime', nullable: true, description: 'Since when it is true.' }),
@@ -97,12 +95,18 @@ builder.queryField('fact', (t) =>
   }),
 );
 
+const stored = writeResult('StoreFact', {
+  field: 'fact',
+  type: FactRef,
+  description: 'The fact as it is now: the new one, or the one that said the same already.',
+});
+
 builder.mutationField('storeFact', (t) =>
   t.field({
-    type: FactRef,
+    type: stored.type,
     description:
       'Stores a fact. A live one with the same scope, subject and predicate is superseded by it; one that says the same already is confirmed instead.',
     args: { input: t.arg({ type: StoreFactInput, required: true, description: 'The fact.' }) },
-    resolve: (_root, { input }, { memory }) => storeFact(memory, input),
+    resolve: (_root, { input }, { memory }) => stored.answer(memory, (context) => storeFact(context, input)),
   }),
 );

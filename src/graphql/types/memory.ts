@@ -1,4 +1,5 @@
 import { generationOf, type Generational } from '../../memory/generation.ts';
+import type { MemoryReference } from '../../memory/links.ts';
 import {
   confirmMemory,
   findMemory,
@@ -9,8 +10,13 @@ import {
 } from '../../memory/memories.ts';
 import { builder } from '../builder.ts';
 import { GenerationEnum, MemoryTypeEnum } from '../enums.ts';
+import { writeResult } from '../results.ts';
 
 const objectTypes = { episode: 'Episode', fact: 'Fact', rule: 'Rule' } as const;
+
+export function referenceOf(row: MemoryRow): MemoryReference {
+  return { type: memoryTypeOf(row), id: row.id };
+}
 
 export const MemoryInterface = builder.interfaceRef<MemoryRow>('Memory').implement({
   description: 'What episodes, facts and rules have in common.',
@@ -37,6 +43,7 @@ export const MemoryInterface = builder.interfaceRef<MemoryRow>('Memory').impleme
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
     version: t.exposeInt('version', { description: 'Goes up with every change.' }),
+    requestId: t.exposeString('requestId', { nullable: true, description: 'The request that stored it.' }),
     tags: t.stringList({ description: 'Words to filter by.', resolve: ({ tags }) => tags as string[] }),
     metadata: t.expose('metadata', { type: 'JSONObject', description: 'As given when it was stored.' }),
   }),
@@ -46,7 +53,7 @@ builder.queryField('memory', (t) =>
   t.field({
     type: MemoryInterface,
     nullable: true,
-    description: 'One memory by type and UUID, whatever its state; null when it is not there.',
+    description: 'One memory by type and UUID, whatever its state; null when it is not there. Counts as a reference.',
     args: {
       type: t.arg({ type: MemoryTypeEnum, required: true, description: 'Which of the three it is.' }),
       id: t.arg.string({ required: true, description: 'UUID of the memory.' }),
@@ -64,27 +71,35 @@ const MemoryWriteInput = builder.inputType('MemoryWriteInput', {
   }),
 });
 
+const payload = { field: 'memory', type: MemoryInterface, description: 'The memory as it is now.' };
+const confirmed = writeResult('ConfirmMemory', payload);
+const forgotten = writeResult('ForgetMemory', payload);
+const restored = writeResult('RestoreMemory', payload);
+
 builder.mutationFields((t) => {
   const input = t.arg({ type: MemoryWriteInput, required: true, description: 'The memory.' });
   return {
     confirmMemory: t.field({
-      type: MemoryInterface,
+      type: confirmed.type,
       description:
         'Says that a fact or rule still holds: its decay starts anew, and what was fading counts again at once.',
       args: { input },
-      resolve: async (_root, args, { memory }) => (await confirmMemory(memory, args.input)).row,
+      resolve: (_root, args, { memory }) =>
+        confirmed.answer(memory, async (context) => (await confirmMemory(context, args.input)).row),
     }),
     forgetMemory: t.field({
-      type: MemoryInterface,
+      type: forgotten.type,
       description: 'Takes a memory out of every search, context and count. It can be restored.',
       args: { input },
-      resolve: async (_root, args, { memory }) => (await forgetMemory(memory, args.input)).row,
+      resolve: (_root, args, { memory }) =>
+        forgotten.answer(memory, async (context) => (await forgetMemory(context, args.input)).row),
     }),
     restoreMemory: t.field({
-      type: MemoryInterface,
+      type: restored.type,
       description: 'Brings back what was forgotten.',
       args: { input },
-      resolve: async (_root, args, { memory }) => (await restoreMemory(memory, args.input)).row,
+      resolve: (_root, args, { memory }) =>
+        restored.answer(memory, async (context) => (await restoreMemory(context, args.input)).row),
     }),
   };
 });

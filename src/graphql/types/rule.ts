@@ -1,9 +1,12 @@
-import { effectiveConfidence } from '../../memory/confidence.ts';
+import { effectiveConfidence, type Permanence } from '../../memory/confidence.ts';
+import { demoteRule, disableRule, editRule, enableRule, promoteRule } from '../../memory/rule-changes.ts';
 import type { Maturity } from '../../memory/rule-maturity.ts';
 import { markRule, storeRule, type ruleValidities } from '../../memory/rules.ts';
+import { viewedAt } from '../../memory/snapshots.ts';
 import { builder } from '../builder.ts';
 import { MemoryInterface } from './memory.ts';
-import { MaturityEnum, ValidityEnum } from '../enums.ts';
+import { MaturityEnum, PermanenceEnum, ValidityEnum } from '../enums.ts';
+import { writeResult, type WriteResult } from '../results.ts';
 
 export const RuleRef = builder.prismaNode('Rule', {
   description: 'How to behave. Earns trust by helping, and turns into a warning by doing harm.',
@@ -30,7 +33,7 @@ export const RuleRef = builder.prismaNode('Rule', {
     confidence: t.exposeFloat('confidence', { description: 'From 0 to 1, when it was last confirmed.' }),
     effectiveConfidence: t.float({
       description: 'The confidence now: it has decayed since the last confirmation.',
-      resolve: (rule, _args, { memory }) => effectiveConfidence(rule, memory.now()),
+      resolve: (rule, _args, { memory }) => effectiveConfidence(rule, viewedAt(rule, memory.now())),
     }),
     effectivenessScore: t.exposeFloat('effectivenessScore', {
       description: 'Successes over successes and four times the harms: from 0 to 1.',
@@ -38,7 +41,38 @@ export const RuleRef = builder.prismaNode('Rule', {
     appliedCount: t.exposeInt('appliedCount', { description: 'How often its application was judged.' }),
     successCount: t.exposeInt('successCount', { description: 'How often it helped.' }),
     harmfulCount: t.exposeInt('harmfulCount', { description: 'How often it did harm.' }),
+    permanence: t.field({
+      type: PermanenceEnum,
+      description: 'How fast it decays.',
+      resolve: ({ permanence }) => permanence as Permanence,
+    }),
+    decayRate: t.exposeFloat('decayRate', { description: 'Decay a day; none for a warning.' }),
     sourceButler: t.exposeString('sourceButler', { nullable: true, description: 'The butler that learned it.' }),
+    sourceEpisodeId: t.expose('sourceEpisodeId', {
+      type: 'UUID',
+      nullable: true,
+      description: 'UUID of the episode it was learned from.',
+    }),
+    lastAppliedAt: t.expose('lastAppliedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When an application of it was last judged.',
+    }),
+    lastEvaluatedAt: t.expose('lastEvaluatedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When its maturity was last looked at.',
+    }),
+    disabledAt: t.expose('disabledAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was disabled; null unless it is.',
+    }),
+    forgottenAt: t.expose('forgottenAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was forgotten; null unless it was.',
+    }),
     lastConfirmedAt: t.expose('lastConfirmedAt', {
       type: 'DateTime',
       nullable: true,
@@ -74,15 +108,6 @@ builder.queryField('rule', (t) =>
   }),
 );
 
-builder.mutationField('storeRule', (t) =>
-  t.field({
-    type: RuleRef,
-    description: 'Stores a rule as a candidate, which has yet to earn trust.',
-    args: { input: t.arg({ type: StoreRuleInput, required: true, description: 'The rule.' }) },
-    resolve: (_root, { input }, { memory }) => storeRule(memory, input),
-  }),
-);
-
 const MarkRuleInput = builder.inputType('MarkRuleInput', {
   description: 'How an application of a rule went.',
   fields: (t) => ({
@@ -94,18 +119,89 @@ const MarkRuleInput = builder.inputType('MarkRuleInput', {
   }),
 });
 
-builder.mutationFields((t) => ({
-  markRuleHelpful: t.field({
-    type: RuleRef,
-    description: 'Says that a rule was applied and helped. May promote it.',
-    args: { input: t.arg({ type: MarkRuleInput, required: true, description: 'The judgement.' }) },
-    resolve: (_root, { input }, { memory }) => markRule(memory, { ...input, outcome: 'helpful' }),
+const RuleWriteInput = builder.inputType('RuleWriteInput', {
+  description: 'Which rule is meant.',
+  fields: (t) => ({
+    ruleId: t.string({ required: true, description: 'UUID of the rule.' }),
+    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
   }),
-  markRuleHarmful: t.field({
-    type: RuleRef,
-    description:
-      'Says that a rule was applied and did harm, which weighs four times a success. May demote it, or turn it into a warning.',
-    args: { input: t.arg({ type: MarkRuleInput, required: true, description: 'The judgement.' }) },
-    resolve: (_root, { input }, { memory }) => markRule(memory, { ...input, outcome: 'harmful' }),
+});
+
+const EditRuleInput = builder.inputType('EditRuleInput', {
+  description: 'A rule and what it is to say from now on.',
+  fields: (t) => ({
+    ruleId: t.string({ required: true, description: 'UUID of the rule.' }),
+    content: t.string({ required: true, description: 'What to do, as an instruction.' }),
+    importance: t.float({ description: 'From 1 (trivial) to 10 (vital). Kept if not given.' }),
+    tags: t.stringList({ description: 'Words to filter by. Kept if not given.' }),
+    metadata: t.field({ type: 'JSONObject', description: 'Kept if not given.' }),
+    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
   }),
-}));
+});
+
+const result = (name: string): WriteResult =>
+  writeResult(name, { field: 'rule', type: RuleRef, description: 'The rule as it is now.' });
+
+const stored = result('StoreRule');
+const marked = result('MarkRule');
+const edited = result('EditRule');
+const changed = result('ChangeRule');
+
+builder.mutationFields((t) => {
+  const which = { input: t.arg({ type: RuleWriteInput, required: true, description: 'The rule.' }) };
+  const judgement = { input: t.arg({ type: MarkRuleInput, required: true, description: 'The judgement.' }) };
+  return {
+    storeRule: t.field({
+      type: stored.type,
+      description: 'Stores a rule as a candidate, which has yet to earn trust.',
+      args: { input: t.arg({ type: StoreRuleInput, required: true, description: 'The rule.' }) },
+      resolve: (_root, { input }, { memory }) => stored.answer(memory, (context) => storeRule(context, input)),
+    }),
+    markRuleHelpful: t.field({
+      type: marked.type,
+      description: 'Says that a rule was applied and helped. May promote it.',
+      args: judgement,
+      resolve: (_root, { input }, { memory }) =>
+        marked.answer(memory, (context) => markRule(context, { ...input, outcome: 'helpful' })),
+    }),
+    markRuleHarmful: t.field({
+      type: marked.type,
+      description:
+        'Says that a rule was applied and did harm, which weighs four times a success. May demote it, or turn it into a warning.',
+      args: judgement,
+      resolve: (_root, { input }, { memory }) =>
+        marked.answer(memory, (context) => markRule(context, { ...input, outcome: 'harmful' })),
+    }),
+    editRule: t.field({
+      type: edited.type,
+      description:
+        'Gives a rule another text. It is a candidate again, and what was said of the old text counts no more.',
+      args: { input: t.arg({ type: EditRuleInput, required: true, description: 'The rule and its new text.' }) },
+      resolve: (_root, { input }, { memory }) => edited.answer(memory, (context) => editRule(context, input)),
+    }),
+    promoteRule: t.field({
+      type: changed.type,
+      description: 'Lifts a rule one step, whatever its record.',
+      args: which,
+      resolve: (_root, { input }, { memory }) => changed.answer(memory, (context) => promoteRule(context, input)),
+    }),
+    demoteRule: t.field({
+      type: changed.type,
+      description: 'Lowers a rule one step. What its applications earn later may lift it again.',
+      args: which,
+      resolve: (_root, { input }, { memory }) => changed.answer(memory, (context) => demoteRule(context, input)),
+    }),
+    disableRule: t.field({
+      type: changed.type,
+      description: 'Takes a rule out of every search and context, with all that it has earned, until it is enabled.',
+      args: which,
+      resolve: (_root, { input }, { memory }) => changed.answer(memory, (context) => disableRule(context, input)),
+    }),
+    enableRule: t.field({
+      type: changed.type,
+      description: 'Lets a disabled rule count again.',
+      args: which,
+      resolve: (_root, { input }, { memory }) => changed.answer(memory, (context) => enableRule(context, input)),
+    }),
+  };
+});

@@ -1,0 +1,88 @@
+import DataLoader from 'dataloader';
+import type { Episode, Fact, MemoryEvent, Rule, RuleApplication } from '../generated/prisma/client.ts';
+import type { MemoryContext } from '../memory/context.ts';
+import { listEventsOf } from '../memory/history.ts';
+import { listLinks, loadEnds, type LinkEnd, type LinkOfMemory, type LinksChoice } from '../memory/link-graph.ts';
+import type { MemoryReference } from '../memory/links.ts';
+import { referenceKey } from '../memory/memories.ts';
+import { listApplications, listLearnedFrom, listSuccessors } from '../memory/relatives.ts';
+
+/** A question that is asked of many memories at once: which one, and how. */
+interface Question<Choice> {
+  reference: MemoryReference;
+  choice: Choice;
+}
+
+export interface Loaders {
+  ends: DataLoader<MemoryReference, LinkEnd | null, string>;
+  links: DataLoader<Question<LinksChoice>, LinkOfMemory[], string>;
+  events: DataLoader<Question<{ limit: number }>, MemoryEvent[], string>;
+  applications: DataLoader<Question<{ limit: number }>, RuleApplication[], string>;
+  factsLearnedFrom: DataLoader<Question<{ limit: number }>, Fact[], string>;
+  rulesLearnedFrom: DataLoader<Question<{ limit: number }>, Rule[], string>;
+  successors: DataLoader<MemoryReference, Fact | null, string>;
+}
+
+const loaders = new WeakMap<MemoryContext, Loaders>();
+
+/** Each level of a query costs the same number of statements however many memories it has: they are asked for together. */
+export function loadersOf(context: MemoryContext): Loaders {
+  const known = loaders.get(context) ?? createLoaders(context);
+  loaders.set(context, known);
+  return known;
+}
+
+function createLoaders(context: MemoryContext): Loaders {
+  return {
+    ends: ofReferences((references) => loadEnds(context, references)),
+    links: ofQuestions((references, choice) => listLinks(context, references, choice)),
+    events: ofQuestions((references, { limit }) => listEventsOf(context, references, limit)),
+    applications: ofQuestions((references, { limit }) => listApplications(context, references, limit)),
+    factsLearnedFrom: ofQuestions((references, { limit }) => listLearnedFrom(context, 'fact', references, limit)),
+    rulesLearnedFrom: ofQuestions((references, { limit }) => listLearnedFrom(context, 'rule', references, limit)),
+    successors: ofReferences((references) => listSuccessors(context, references)),
+  };
+}
+
+/** Batches and does not remember: a feed lives long, and its answers must be of now. */
+function ofReferences<Value>(
+  load: (references: readonly MemoryReference[]) => Promise<Map<string, Value>>,
+): DataLoader<MemoryReference, Value | null, string> {
+  return new DataLoader<MemoryReference, Value | null, string>(
+    async (references) => {
+      const found = await load(references);
+      return references.map((reference) => found.get(referenceKey(reference)) ?? null);
+    },
+    { cache: false },
+  );
+}
+
+function ofQuestions<Choice, Value>(
+  load: (references: readonly MemoryReference[], choice: Choice) => Promise<Map<string, Value[]>>,
+): DataLoader<Question<Choice>, Value[], string> {
+  return new DataLoader<Question<Choice>, Value[], string>(
+    async (questions) => {
+      const answers = new Map<string, Map<string, Value[]>>();
+      for (const { choice } of questions) {
+        const name = JSON.stringify(choice);
+        if (answers.has(name)) continue;
+        const alike = questions.filter((question) => JSON.stringify(question.choice) === name);
+        answers.set(
+          name,
+          await load(
+            alike.map(({ reference }) => reference),
+            choice,
+          ),
+        );
+      }
+      return questions.map(
+        ({ reference, choice }) => answers.get(JSON.stringify(choice))?.get(referenceKey(reference)) ?? [],
+      );
+    },
+    { cache: false },
+  );
+}
+
+export function endRow(end: LinkEnd | null): Episode | Fact | Rule | null {
+  return end?.kind === 'memory' ? end.row : null;
+}

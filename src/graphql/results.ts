@@ -1,0 +1,110 @@
+import type { MemoryContext } from '../memory/context.ts';
+import { MemoryError, type ErrorCode } from '../errors.ts';
+import { builder } from './builder.ts';
+
+/**
+ * Every write answers with a union: its payload, or the problem that kept it from being done. A client switches on the
+ * type; only what no client can do anything about comes as an error of the whole request.
+ */
+
+const problemTypes = {
+  INVALID_INPUT: { name: 'InvalidInput', description: 'Something given is not allowed; the message says what is.' },
+  NOT_FOUND: { name: 'NotFound', description: 'What was asked for is not there, or not for this caller.' },
+  CONFLICT: { name: 'Conflict', description: 'It collides with what is there; the hint says what to do first.' },
+  INVALID_TRANSITION: { name: 'InvalidTransition', description: 'What is there is in a state that does not allow it.' },
+} as const;
+
+type ProblemCode = keyof typeof problemTypes;
+
+interface ProblemShape {
+  code: ProblemCode;
+  message: string;
+  hint: string | null;
+}
+
+const ProblemCodeEnum = builder.enumType('ProblemCode', {
+  description: 'Why a write was not done.',
+  values: Object.fromEntries(
+    Object.entries(problemTypes).map(([code, { description }]) => [code, { description }]),
+  ) as Record<ProblemCode, { description: string }>,
+});
+
+const ProblemInterface = builder.interfaceRef<ProblemShape>('Problem').implement({
+  description: 'Why a write was not done. Nothing was changed.',
+  resolveType: ({ code }) => problemTypes[code].name,
+  fields: (t) => ({
+    code: t.field({ type: ProblemCodeEnum, description: 'The kind of problem.', resolve: ({ code }) => code }),
+    message: t.exposeString('message', { description: 'What was wrong, what is allowed, what was given.' }),
+    hint: t.exposeString('hint', { nullable: true, description: 'What the caller can do about it.' }),
+  }),
+});
+
+const problemRefs = Object.values(problemTypes).map(({ name, description }) =>
+  builder.objectRef<ProblemShape>(name).implement({ description, interfaces: [ProblemInterface] }),
+);
+
+interface PayloadShape {
+  value: unknown;
+  eventId: string | null;
+}
+
+type Answer = PayloadShape | ProblemShape;
+
+export interface WriteResult {
+  /** The union to answer with. */
+  type: ReturnType<typeof createUnion>;
+  answer(context: MemoryContext, write: (context: MemoryContext) => Promise<unknown>): Promise<Answer>;
+}
+
+export interface PayloadField {
+  field: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- a type of the schema; which one is the caller's business
+  type: any;
+  description: string;
+}
+
+/** `<name>Result`, the union of `<name>Payload` and the problems. */
+export function writeResult(name: string, field: PayloadField): WriteResult {
+  return { type: createUnion(name, createPayload(name, field)), answer };
+}
+
+// oxlint-disable-next-line typescript/explicit-function-return-type -- the type is what Pothos infers
+function createPayload(name: string, { field, type, description }: PayloadField) {
+  return builder.objectRef<PayloadShape>(`${name}Payload`).implement({
+    description: 'What a write did.',
+    fields: (t) => ({
+      [field]: t.field({ type: type as never, description, resolve: ({ value }) => value as never }),
+      eventId: t.expose('eventId', {
+        type: 'UUID',
+        nullable: true,
+        description: 'The event that records it, by which it can be undone; null when nothing was changed.',
+      }),
+    }),
+  });
+}
+
+// oxlint-disable-next-line typescript/explicit-function-return-type -- the type is what Pothos infers
+function createUnion(name: string, payload: ReturnType<typeof createPayload>) {
+  return builder.unionType(`${name}Result`, {
+    description: 'What a write did, or why it was not done.',
+    types: [payload, ...problemRefs],
+    resolveType: (answered) => ('code' in answered ? problemTypes[answered.code].name : `${name}Payload`),
+  });
+}
+
+async function answer(context: MemoryContext, write: (context: MemoryContext) => Promise<unknown>): Promise<Answer> {
+  const recorded: string[] = [];
+  try {
+    const value = await write({ ...context, recorded });
+    return { value, eventId: recorded[0] ?? null };
+  } catch (error) {
+    if (error instanceof MemoryError && isProblem(error.code)) {
+      return { code: error.code, message: error.message, hint: error.hint ?? null };
+    }
+    throw error;
+  }
+}
+
+function isProblem(code: ErrorCode): code is ProblemCode {
+  return code in problemTypes;
+}

@@ -1,0 +1,292 @@
+import { resolveOffsetConnection } from '@pothos/plugin-relay';
+import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import { countChanges, listChanges, type ChangeCount, type MemoryChange, type Span } from '../../memory/diff.ts';
+import { findMemoryAsOf, readHistory, readStates, type Version } from '../../memory/history.ts';
+import { readTimeline, type TimelineEntry } from '../../memory/timeline.ts';
+import { undoEvent } from '../../memory/undo.ts';
+import { checkDate, checkLimit } from '../../memory/values.ts';
+import { builder } from '../builder.ts';
+import { ChangeKindEnum, MemoryTypeEnum, ValidityEnum } from '../enums.ts';
+import { writeResult } from '../results.ts';
+import { EpisodeRef } from './episode.ts';
+import { MemoryEventRef } from './event.ts';
+import { FactRef } from './fact.ts';
+import { MemoryFilterInput, pageLimit } from './memory-list.ts';
+import { MemoryInterface } from './memory.ts';
+import { RuleRef } from './rule.ts';
+
+/** What was: the versions of one memory, everything as of a moment, what changed between two; and how to take it back. */
+
+const VersionRef = builder.objectRef<Version>('MemoryVersion').implement({
+  description: 'One state of a memory, and the event that led to it.',
+  fields: (t) => ({
+    event: t.field({ type: MemoryEventRef, description: 'What was done.', resolve: ({ event }) => event }),
+    memory: t.field({
+      type: MemoryInterface,
+      nullable: true,
+      description: 'The memory as it was from then on; null where it was removed.',
+      resolve: ({ memory }) => memory,
+    }),
+    changes: t.exposeStringList('changes', { description: 'The fields that were changed.' }),
+  }),
+});
+
+builder.queryField('history', (t) =>
+  t.field({
+    type: [VersionRef],
+    description: 'All that was ever done to a memory, oldest first, with the memory as it was each time.',
+    complexity: { field: 10, multiplier: 10 },
+    args: {
+      type: t.arg({ type: MemoryTypeEnum, required: true, description: 'Which of the three it is.' }),
+      id: t.arg.string({ required: true, description: 'UUID of the memory.' }),
+    },
+    resolve: (_root, reference, { memory }) => readHistory(memory, reference),
+  }),
+);
+
+interface PastShape {
+  at: Date;
+}
+
+const PastRef = builder.objectRef<PastShape>('PastState').implement({
+  description: 'What was known at a moment: states, confidence and maturity as they were. References are not kept.',
+  fields: (t) => ({
+    at: t.expose('at', { type: 'DateTime', description: 'The moment.' }),
+    memory: t.field({
+      type: MemoryInterface,
+      nullable: true,
+      description: 'One memory as it was; null if it was not there.',
+      args: {
+        type: t.arg({ type: MemoryTypeEnum, required: true, description: 'Which of the three it is.' }),
+        id: t.arg.string({ required: true, description: 'UUID of the memory.' }),
+      },
+      resolve: ({ at }, reference, { memory }) => findMemoryAsOf(memory, reference, at),
+    }),
+  }),
+});
+
+const pastLists = [
+  { type: 'episode', name: 'episodes', ref: EpisodeRef },
+  { type: 'fact', name: 'facts', ref: FactRef },
+  { type: 'rule', name: 'rules', ref: RuleRef },
+] as const;
+
+for (const { type, name, ref } of pastLists) {
+  builder.objectField(PastRef, name, (t) =>
+    t.connection(
+      {
+        type: ref as typeof FactRef,
+        description: `The ${name} that were there, in the order in which they came to be.`,
+        args: {
+          validity: t.arg({ type: [ValidityEnum], description: 'Any of these, as it was then. Not for episodes.' }),
+          scope: t.arg.string({ description: 'Of this scope; episodes of this butler.' }),
+          subject: t.arg.string({ description: 'Facts about this.' }),
+          predicate: t.arg.string({ description: 'Facts that say this of their subject.' }),
+        },
+        resolve: async ({ at }, { validity, scope, subject, predicate, ...args }, { memory }) =>
+          pageOf(args, async ({ offset, limit }) => {
+            const { rows, total } = await readStates(memory, {
+              type,
+              at,
+              offset,
+              limit,
+              equal: equalTo(type, validity, scope),
+              ...(subject && { subject }),
+              ...(predicate && { predicate }),
+            });
+            return { items: rows, total };
+          }) as never,
+      },
+      totalCount(`Past${ref.name}Connection`, `A page of ${name} as they were.`),
+      { name: `Past${ref.name}Edge`, description: `One of the ${name}, and its place.` },
+    ),
+  );
+}
+
+function equalTo(
+  type: MemoryType,
+  validity: readonly string[] | null | undefined,
+  scope: string | null | undefined,
+): Partial<Record<'validity' | 'scope' | 'butler', string[]>> {
+  return {
+    ...(validity && type !== 'episode' && { validity: [...validity] }),
+    ...(scope && { [type === 'episode' ? 'butler' : 'scope']: type === 'episode' ? [scope] : ['global', scope] }),
+  };
+}
+
+builder.queryField('asOf', (t) =>
+  t.field({
+    type: PastRef,
+    description: 'Everything as it was known at a moment.',
+    args: { at: t.arg({ type: 'DateTime', required: true, description: 'The moment.' }) },
+    resolve: (_root, { at }) => {
+      checkDate('at', at);
+      return { at };
+    },
+  }),
+);
+
+const MemoryChangeRef = builder.objectRef<MemoryChange>('MemoryChange').implement({
+  description: 'What became of one memory between two moments.',
+  fields: (t) => ({
+    type: t.expose('type', { type: MemoryTypeEnum, description: 'Which of the three it is.' }),
+    uuid: t.expose('id', { type: 'UUID', description: 'Its UUID.' }),
+    kind: t.expose('kind', { type: ChangeKindEnum, description: 'What became of it.' }),
+    eventCount: t.exposeInt('eventCount', { description: 'How many events it took.' }),
+    changes: t.exposeStringList('changes', { description: 'The fields that differ.' }),
+    before: t.field({
+      type: MemoryInterface,
+      nullable: true,
+      description: 'As it was at the first moment; null if it was not there.',
+      resolve: ({ before }) => before,
+    }),
+    after: t.field({
+      type: MemoryInterface,
+      nullable: true,
+      description: 'As it was at the second; null if it was gone.',
+      resolve: ({ after }) => after,
+    }),
+  }),
+});
+
+const ChangeCountRef = builder.objectRef<ChangeCount>('ChangeCount').implement({
+  description: 'How many memories of a type went the same way.',
+  fields: (t) => ({
+    type: t.expose('type', { type: MemoryTypeEnum, description: 'Which of the three they are.' }),
+    kind: t.expose('kind', { type: ChangeKindEnum, description: 'What became of them.' }),
+    count: t.exposeInt('count', { description: 'How many.' }),
+  }),
+});
+
+const DiffRef = builder.objectRef<Span>('Diff').implement({
+  description: 'What changed between two moments. What was changed and changed back is no change.',
+  fields: (t) => ({
+    from: t.expose('from', { type: 'DateTime', description: 'The first moment.' }),
+    to: t.expose('to', { type: 'DateTime', description: 'The second.' }),
+    counts: t.field({
+      type: [ChangeCountRef],
+      description: 'How many of each type went which way.',
+      resolve: (span, _args, { memory }) => countChanges(memory, span),
+    }),
+    changes: t.connection(
+      {
+        type: MemoryChangeRef,
+        description: 'Memory by memory, the latest change first.',
+        resolve: (span, args, { memory }) =>
+          pageOf(args, async (page) => {
+            const { changes, total } = await listChanges(memory, span, page);
+            return { items: changes, total };
+          }) as never,
+      },
+      totalCount('MemoryChangeConnection', 'A page of changes.'),
+      { name: 'MemoryChangeEdge', description: 'A change, and its place.' },
+    ),
+  }),
+});
+
+builder.queryField('diff', (t) =>
+  t.field({
+    type: DiffRef,
+    description: 'What changed between two moments, by type and memory by memory.',
+    args: {
+      from: t.arg({ type: 'DateTime', required: true, description: 'The first moment.' }),
+      to: t.arg({ type: 'DateTime', required: true, description: 'The second.' }),
+      types: t.arg({ type: [MemoryTypeEnum], description: 'Only these.' }),
+    },
+    resolve: (_root, span) => span,
+  }),
+);
+
+const TimelineEntryRef = builder.objectRef<TimelineEntry>('TimelineEntry').implement({
+  description: 'A memory, and when it happened or began to hold.',
+  fields: (t) => ({
+    at: t.expose('at', {
+      type: 'DateTime',
+      description: 'When it happened or began to hold, as far as that is known.',
+    }),
+    memory: t.field({ type: MemoryInterface, description: 'The memory.', resolve: ({ memory }) => memory }),
+  }),
+});
+
+builder.queryField('timeline', (t) =>
+  t.connection(
+    {
+      type: TimelineEntryRef,
+      description: 'Memories in the order of the world and not of their storing, the latest first.',
+      args: {
+        types: t.arg({ type: [MemoryTypeEnum], description: 'Only these.' }),
+        filter: t.arg({ type: MemoryFilterInput, description: 'Which are wanted. Default: all but retracted ones.' }),
+        from: t.arg({ type: 'DateTime', description: 'Happened at this moment or later.' }),
+        to: t.arg({ type: 'DateTime', description: 'Happened before this moment.' }),
+      },
+      resolve: (_root, { types, filter, from, to, ...args }, { memory }) =>
+        pageOf(args, async (page) => {
+          const { entries, total } = await readTimeline(memory, { types, filter, from, to }, page);
+          return { items: entries, total };
+        }) as never,
+    },
+    totalCount('TimelineConnection', 'A page of the timeline.'),
+    { name: 'TimelineEdge', description: 'An entry, and its place.' },
+  ),
+);
+
+const UndoInput = builder.inputType('UndoInput', {
+  description: 'Which change is to be taken back.',
+  fields: (t) => ({
+    eventId: t.string({ required: true, description: 'UUID of the event that records it.' }),
+    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
+  }),
+});
+
+const undone = writeResult('Undo', {
+  field: 'event',
+  type: MemoryEventRef,
+  description: 'The event that took it back, which can be undone in turn.',
+});
+
+builder.mutationField('undo', (t) =>
+  t.field({
+    type: undone.type,
+    description:
+      'Takes back a change and what followed from it, by the id of its event. Refused when the memory was changed since, naming the later event.',
+    args: { input: t.arg({ type: UndoInput, required: true, description: 'The change.' }) },
+    resolve: (_root, { input }, { memory }) => undone.answer(memory, (context) => undoEvent(context, input)),
+  }),
+);
+
+interface PageArguments {
+  first?: number | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+  after?: string | null | undefined;
+}
+
+/** Pages by number, for what does not change while it is read. */
+async function pageOf<Item>(
+  args: PageArguments,
+  read: (page: { offset: number; limit: number }) => Promise<{ items: Item[]; total: number }>,
+): Promise<unknown> {
+  for (const field of ['first', 'last'] as const) checkLimit(field, args[field], 1, pageLimit);
+  let total = 0;
+  const connection = await resolveOffsetConnection({ args, defaultSize: 20, maxSize: pageLimit }, async (page) => {
+    const found = await read(page);
+    total = found.total > 0 || page.offset === 0 ? found.total : (await read({ offset: 0, limit: 1 })).total;
+    return found.items;
+  });
+  return { ...connection, total };
+}
+
+// oxlint-disable-next-line typescript/explicit-function-return-type -- the type is what Pothos infers
+function totalCount(name: string, description: string) {
+  return {
+    name,
+    description,
+    // oxlint-disable-next-line typescript/no-explicit-any -- the field builder of a connection that Pothos has not named
+    fields: (t: any) => ({
+      totalCount: t.int({
+        description: 'How many there are on all pages.',
+        resolve: ({ total }: { total: number }) => total,
+      }),
+    }),
+  };
+}

@@ -1,0 +1,167 @@
+import {
+  depthLimit,
+  followLinks,
+  linkMemories,
+  provenanceChoice,
+  type Link,
+  type LinkEnd,
+  type LinkOfMemory,
+  type Step,
+  type Tombstone,
+} from '../../memory/link-graph.ts';
+import { checkLimit } from '../../memory/values.ts';
+import { builder } from '../builder.ts';
+import { LinkDirectionEnum, MemoryTypeEnum, RelationEnum } from '../enums.ts';
+import { loadersOf } from '../loaders.ts';
+import { writeResult } from '../results.ts';
+import { EpisodeRef } from './episode.ts';
+import { FactRef } from './fact.ts';
+import { MemoryInterface, referenceOf } from './memory.ts';
+import { RuleRef } from './rule.ts';
+
+const TombstoneRef = builder.objectRef<Tombstone>('Tombstone').implement({
+  description: 'What is left of an episode that is gone: enough to answer a citation, nothing of what it said.',
+  fields: (t) => ({
+    type: t.expose('type', { type: MemoryTypeEnum, description: 'What it was.' }),
+    uuid: t.expose('id', { type: 'UUID', description: 'The id that it had.' }),
+    reason: t.exposeString('reason', { description: 'Why it is gone: expired, capacity or erased.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
+    deletedAt: t.expose('deletedAt', { type: 'DateTime', description: 'When it went.' }),
+  }),
+});
+
+export const LinkEndUnion = builder.unionType('LinkEnd', {
+  description: 'What a link points to: a memory, or what is left of it.',
+  types: [EpisodeRef, FactRef, RuleRef, TombstoneRef],
+  resolveType: (value) => {
+    if ('deletedAt' in value) return 'Tombstone';
+    if ('predicate' in value) return 'Fact';
+    return 'maturity' in value ? 'Rule' : 'Episode';
+  },
+});
+
+export function endValue(end: LinkEnd | null): typeof LinkEndUnion.$inferType | null {
+  if (end === null) return null;
+  return end.kind === 'memory' ? end.row : end.tombstone;
+}
+
+const LinkRef = builder.objectRef<Link>('Link').implement({
+  description: 'A relation between two memories. Its ends are typed, and a pair may have several.',
+  fields: (t) => ({
+    relation: t.expose('relation', { type: RelationEnum, description: 'How the source relates to the target.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    sourceType: t.field({
+      type: MemoryTypeEnum,
+      description: 'What it starts at.',
+      resolve: ({ source }) => source.type,
+    }),
+    sourceId: t.field({ type: 'UUID', description: 'Where it starts.', resolve: ({ source }) => source.id }),
+    targetType: t.field({
+      type: MemoryTypeEnum,
+      description: 'What it ends at.',
+      resolve: ({ target }) => target.type,
+    }),
+    targetId: t.field({ type: 'UUID', description: 'Where it ends.', resolve: ({ target }) => target.id }),
+    source: t.field({
+      type: LinkEndUnion,
+      nullable: true,
+      description: 'What it starts at, or what is left of it.',
+      resolve: async ({ source }, _args, { memory }) => endValue(await loadersOf(memory).ends.load(source)),
+    }),
+    target: t.field({
+      type: LinkEndUnion,
+      nullable: true,
+      description: 'What it ends at, or what is left of it.',
+      resolve: async ({ target }, _args, { memory }) => endValue(await loadersOf(memory).ends.load(target)),
+    }),
+  }),
+});
+
+const StepRef = builder.objectRef<Step>('LinkStep').implement({
+  description: 'A memory that was reached by following links.',
+  fields: (t) => ({
+    depth: t.exposeInt('depth', { description: 'How many links away it is.' }),
+    link: t.field({ type: LinkRef, description: 'The link that led to it.', resolve: ({ link }) => link }),
+    memory: t.field({
+      type: LinkEndUnion,
+      nullable: true,
+      description: 'What was reached, or what is left of it.',
+      resolve: ({ end }) => endValue(end),
+    }),
+  }),
+});
+
+builder.interfaceFields(MemoryInterface, (t) => ({
+  links: t.field({
+    type: [LinkRef],
+    description: 'Its links, newest first.',
+    complexity: ({ limit }) => ({ field: 1, multiplier: limit ?? 20 }),
+    args: {
+      direction: t.arg({ type: LinkDirectionEnum, defaultValue: 'both', description: 'Which links are meant.' }),
+      relations: t.arg({ type: [RelationEnum], description: 'Only these relations.' }),
+      limit: t.arg.int({ defaultValue: 20, description: 'How many at most, up to 100.' }),
+    },
+    resolve: (row, { direction, relations, limit }, { memory }): Promise<LinkOfMemory[]> =>
+      loadersOf(memory).links.load({
+        reference: referenceOf(row),
+        choice: {
+          direction: direction ?? 'both',
+          relations: relations ?? null,
+          limit: checkLimit('limit', limit, 20, 100),
+        },
+      }),
+  }),
+  provenance: t.field({
+    type: [StepRef],
+    description: 'What it came from: what it was derived from, supersedes and is supported by, and so on down.',
+    complexity: ({ depth }) => ({ field: 20, multiplier: depth ?? 3 }),
+    args: { depth: t.arg.int({ defaultValue: 3, description: `How far down, from 1 to ${depthLimit}.` }) },
+    resolve: (row, { depth }, { memory }) =>
+      followLinks(memory, referenceOf(row), { ...provenanceChoice, depth: depth ?? 3 }),
+  }),
+  related: t.field({
+    type: [StepRef],
+    description: 'What can be reached from it by links, nearest first; each memory once, however the links run.',
+    complexity: ({ depth }) => ({ field: 20, multiplier: depth ?? 2 }),
+    args: {
+      direction: t.arg({ type: LinkDirectionEnum, defaultValue: 'both', description: 'Which links are followed.' }),
+      relations: t.arg({ type: [RelationEnum], description: 'Only these relations.' }),
+      depth: t.arg.int({ defaultValue: 2, description: `How far, from 1 to ${depthLimit}.` }),
+    },
+    resolve: (row, { direction, relations, depth }, { memory }) =>
+      followLinks(memory, referenceOf(row), {
+        direction: direction ?? 'both',
+        relations: relations ?? null,
+        depth: depth ?? 2,
+      }),
+  }),
+}));
+
+const MemoryReferenceInput = builder.inputType('MemoryReferenceInput', {
+  description: 'One memory, by type and UUID.',
+  fields: (t) => ({
+    type: t.field({ type: MemoryTypeEnum, required: true, description: 'Which of the three it is.' }),
+    id: t.string({ required: true, description: 'UUID of the memory.' }),
+  }),
+});
+
+const LinkMemoriesInput = builder.inputType('LinkMemoriesInput', {
+  description: 'Two memories and how they relate.',
+  fields: (t) => ({
+    source: t.field({ type: MemoryReferenceInput, required: true, description: 'Where the link starts.' }),
+    target: t.field({ type: MemoryReferenceInput, required: true, description: 'Where it ends.' }),
+    relation: t.field({ type: RelationEnum, required: true, description: 'How the source relates to the target.' }),
+    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
+  }),
+});
+
+const linked = writeResult('LinkMemories', { field: 'link', type: LinkRef, description: 'The link.' });
+
+builder.mutationField('linkMemories', (t) =>
+  t.field({
+    type: linked.type,
+    description: 'Relates two memories. A link that is there already is left as it is. Undo its event to remove it.',
+    args: { input: t.arg({ type: LinkMemoriesInput, required: true, description: 'The link.' }) },
+    resolve: (_root, { input }, { memory }) => linked.answer(memory, (context) => linkMemories(context, input)),
+  }),
+);

@@ -1,0 +1,122 @@
+import { readStats, type Count, type JobRun, type MemoryStats } from '../../memory/stats.ts';
+import { builder } from '../builder.ts';
+
+const CountRef = builder.objectRef<Count>('Count').implement({
+  description: 'How many there are of something.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Of what.' }),
+    count: t.exposeInt('count', { description: 'How many.' }),
+  }),
+});
+
+const EpisodeStatsRef = builder.objectRef<MemoryStats['episodes']>('EpisodeStats').implement({
+  description: 'Episodes in numbers. Expired and forgotten ones count nowhere.',
+  fields: (t) => ({
+    total: t.exposeInt('total', { description: 'How many there are.' }),
+    byStatus: t.field({
+      type: [CountRef],
+      description: 'How many stand where on their way to facts and rules.',
+      resolve: ({ byStatus }) => byStatus,
+    }),
+    backlog: t.exposeInt('backlog', { description: 'How many wait to be consolidated.' }),
+    oldestPendingAt: t.expose('oldestPendingAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Since when the oldest of them waits.',
+    }),
+    deadLetters: t.exposeInt('deadLetters', { description: 'How many failed too often.' }),
+  }),
+});
+
+const distribution = 'How many lie in each tenth from 0 to 1.';
+
+const FactStatsRef = builder.objectRef<MemoryStats['facts']>('FactStats').implement({
+  description: 'Facts in numbers.',
+  fields: (t) => ({
+    total: t.exposeInt('total', { description: 'How many are live.' }),
+    byValidity: t.field({
+      type: [CountRef],
+      description: 'How many have which validity, those that are not live among them.',
+      resolve: ({ byValidity }) => byValidity,
+    }),
+    byPermanence: t.field({
+      type: [CountRef],
+      description: 'How many of the live ones have which permanence.',
+      resolve: ({ byPermanence }) => byPermanence,
+    }),
+    confidence: t.exposeIntList('confidence', {
+      description: `Effective confidence of the live ones. ${distribution}`,
+    }),
+  }),
+});
+
+const RuleStatsRef = builder.objectRef<MemoryStats['rules']>('RuleStats').implement({
+  description: 'Rules in numbers.',
+  fields: (t) => ({
+    total: t.exposeInt('total', { description: 'How many are live.' }),
+    disabled: t.exposeInt('disabled', { description: 'How many of them are disabled.' }),
+    byValidity: t.field({
+      type: [CountRef],
+      description: 'How many have which validity, those that are not live among them.',
+      resolve: ({ byValidity }) => byValidity,
+    }),
+    byMaturity: t.field({
+      type: [CountRef],
+      description: 'How many of the live ones have which maturity.',
+      resolve: ({ byMaturity }) => byMaturity,
+    }),
+    confidence: t.exposeIntList('confidence', {
+      description: `Effective confidence of the live ones. ${distribution}`,
+    }),
+    effectiveness: t.exposeIntList('effectiveness', {
+      description: `Effectiveness of the live ones that were applied. ${distribution}`,
+    }),
+  }),
+});
+
+const JobRunRef = builder.objectRef<JobRun>('JobRun').implement({
+  description: 'One run of a job.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'The job.' }),
+    state: t.exposeString('state', { description: 'What came of it: active, completed, failed, retry or cancelled.' }),
+    startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it began.' }),
+    completedAt: t.expose('completedAt', { type: 'DateTime', nullable: true, description: 'When it ended.' }),
+  }),
+});
+
+const StatsRef = builder.objectRef<MemoryStats>('Stats').implement({
+  description: 'What there is and how it fares.',
+  fields: (t) => ({
+    scope: t.exposeString('scope', { nullable: true, description: 'The scope it is about; null for all.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'The moment it was counted.' }),
+    episodes: t.field({ type: EpisodeStatsRef, description: 'Episodes.', resolve: ({ episodes }) => episodes }),
+    facts: t.field({ type: FactStatsRef, description: 'Facts.', resolve: ({ facts }) => facts }),
+    rules: t.field({ type: RuleStatsRef, description: 'Rules.', resolve: ({ rules }) => rules }),
+    byGeneration: t.field({
+      type: [CountRef],
+      description: 'How many live memories are in which generation.',
+      resolve: ({ byGeneration }) => byGeneration,
+    }),
+    jobs: t.field({
+      type: [JobRunRef],
+      nullable: true,
+      description: 'The last run of each job that has run; null when the queue could not be asked.',
+      resolve: ({ jobs }) => jobs,
+    }),
+    unknown: t.exposeStringList('unknown', {
+      description: 'The fields that could not be found out. They are null, and that does not mean zero.',
+    }),
+  }),
+});
+
+builder.queryField('stats', (t) =>
+  t.field({
+    type: StatsRef,
+    description:
+      'Counts and health of the memories: backlog, confidence, effectiveness, generations, last runs of jobs.',
+    args: {
+      scope: t.arg.string({ description: 'Facts and rules of "global" and this scope; episodes of this butler.' }),
+    },
+    resolve: (_root, args, { memory }) => readStats(memory, args),
+  }),
+);

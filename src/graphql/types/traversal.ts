@@ -1,0 +1,118 @@
+import type { RuleOutcome } from '../../memory/rules.ts';
+import { checkLimit } from '../../memory/values.ts';
+import { builder } from '../builder.ts';
+import { endRow, loadersOf } from '../loaders.ts';
+import { EpisodeRef } from './episode.ts';
+import { MemoryEventRef } from './event.ts';
+import { FactRef } from './fact.ts';
+import { endValue, LinkEndUnion } from './link.ts';
+import { MemoryInterface, referenceOf } from './memory.ts';
+import { RuleRef } from './rule.ts';
+
+/** The ways from one memory to another, to its events and to its applications. All are read for many at once. */
+
+const RuleOutcomeEnum = builder.enumType('RuleOutcome', {
+  description: 'How an application of a rule went.',
+  values: { helpful: { description: 'It helped.' }, harmful: { description: 'It did harm.' } },
+});
+
+const RuleApplicationRef = builder.prismaObject('RuleApplication', {
+  description: 'One application of a rule, as it was judged.',
+  fields: (t) => ({
+    uuid: t.expose('id', { type: 'UUID', description: 'That of the event that recorded it.' }),
+    outcome: t.field({
+      type: RuleOutcomeEnum,
+      description: 'How it went.',
+      resolve: ({ outcome }) => outcome as RuleOutcome,
+    }),
+    reason: t.exposeString('reason', { nullable: true, description: 'Why, if that was said.' }),
+    evidence: t.expose('evidence', { type: 'JSONObject', description: 'What backs the judgement.' }),
+    butler: t.exposeString('butler', { nullable: true, description: 'The butler that judged.' }),
+    sessionId: t.expose('sessionId', { type: 'UUID', nullable: true, description: 'The session it was applied in.' }),
+    requestId: t.exposeString('requestId', { nullable: true, description: 'The request that judged it.' }),
+    appliedAt: t.expose('appliedAt', { type: 'DateTime', description: 'When it was judged.' }),
+  }),
+});
+
+const usualLimit = 20;
+const limitDescription = 'How many at most, up to 100.';
+const complexity = ({ limit }: { limit?: number | null | undefined }): { field: number; multiplier: number } => ({
+  field: 1,
+  multiplier: limit ?? usualLimit,
+});
+const choiceOf = (limit: number | null | undefined): { limit: number } => ({
+  limit: checkLimit('limit', limit, usualLimit, 100),
+});
+
+builder.interfaceFields(MemoryInterface, (t) => ({
+  events: t.field({
+    type: [MemoryEventRef],
+    description: 'What was done to it, newest first.',
+    complexity,
+    args: { limit: t.arg.int({ defaultValue: usualLimit, description: limitDescription }) },
+    resolve: (row, { limit }, { memory }) =>
+      loadersOf(memory).events.load({ reference: referenceOf(row), choice: choiceOf(limit) }),
+  }),
+}));
+
+builder.prismaObjectFields(EpisodeRef, (t) => ({
+  facts: t.field({
+    type: [FactRef],
+    description: 'The facts that were learned from it, newest first.',
+    complexity,
+    args: { limit: t.arg.int({ defaultValue: usualLimit, description: limitDescription }) },
+    resolve: (row, { limit }, { memory }) =>
+      loadersOf(memory).factsLearnedFrom.load({ reference: referenceOf(row), choice: choiceOf(limit) }),
+  }),
+  rules: t.field({
+    type: [RuleRef],
+    description: 'The rules that were learned from it, newest first.',
+    complexity,
+    args: { limit: t.arg.int({ defaultValue: usualLimit, description: limitDescription }) },
+    resolve: (row, { limit }, { memory }) =>
+      loadersOf(memory).rulesLearnedFrom.load({ reference: referenceOf(row), choice: choiceOf(limit) }),
+  }),
+}));
+
+builder.prismaObjectFields(FactRef, (t) => ({
+  sourceEpisode: t.field({
+    type: LinkEndUnion,
+    nullable: true,
+    description: 'The episode it was learned from, or what is left of it.',
+    resolve: async ({ sourceEpisodeId: id }, _args, { memory }) =>
+      id === null ? null : endValue(await loadersOf(memory).ends.load({ type: 'episode', id })),
+  }),
+  supersedes: t.field({
+    type: FactRef,
+    nullable: true,
+    description: 'The fact whose place it took.',
+    resolve: async ({ supersedesId: id }, _args, { memory }) => {
+      const end = id === null ? null : endRow(await loadersOf(memory).ends.load({ type: 'fact', id }));
+      return end !== null && 'predicate' in end ? end : null;
+    },
+  }),
+  supersededBy: t.field({
+    type: FactRef,
+    nullable: true,
+    description: 'The fact that took its place.',
+    resolve: ({ id }, _args, { memory }) => loadersOf(memory).successors.load({ type: 'fact', id }),
+  }),
+}));
+
+builder.prismaObjectFields(RuleRef, (t) => ({
+  sourceEpisode: t.field({
+    type: LinkEndUnion,
+    nullable: true,
+    description: 'The episode it was learned from, or what is left of it.',
+    resolve: async ({ sourceEpisodeId: id }, _args, { memory }) =>
+      id === null ? null : endValue(await loadersOf(memory).ends.load({ type: 'episode', id })),
+  }),
+  applications: t.field({
+    type: [RuleApplicationRef],
+    description: 'The judgements of it that count, newest first.',
+    complexity,
+    args: { limit: t.arg.int({ defaultValue: usualLimit, description: limitDescription }) },
+    resolve: (row, { limit }, { memory }) =>
+      loadersOf(memory).applications.load({ reference: referenceOf(row), choice: choiceOf(limit) }),
+  }),
+}));
