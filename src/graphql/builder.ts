@@ -16,6 +16,8 @@ import type { GraphQLContext } from './context.ts';
 export const builder = new SchemaBuilder<{
   Context: GraphQLContext;
   DefaultFieldNullability: false;
+  DefaultEdgesNullability: { list: false; items: false };
+  DefaultNodeNullability: false;
   PrismaTypes: PrismaTypes;
   AuthScopes: { role: Role };
   Scalars: {
@@ -45,6 +47,19 @@ export const builder = new SchemaBuilder<{
       description: 'Several by their global ids, in the order asked for; null where one is not there.',
       args: { ids: { description: 'Global ids.' } },
     },
+    pageInfoTypeOptions: { description: 'Where a page lies among the others.' },
+    pageInfoFieldOptions: { description: 'Where the page lies among the others.' },
+    hasNextPageFieldOptions: { description: 'Whether there is more after this page.' },
+    hasPreviousPageFieldOptions: { description: 'Whether there is more before this page.' },
+    startCursorFieldOptions: { description: 'Cursor of the first one on this page.' },
+    endCursorFieldOptions: { description: 'Cursor of the last one on this page.' },
+    cursorFieldOptions: { description: 'Its place, for `after` and `before`.' },
+    nodeFieldOptions: { description: 'What is there.', nullable: false },
+    edgesFieldOptions: { description: 'The page, in order.', nullable: { list: false, items: false } },
+    firstArgOptions: { description: 'How many from the start.' },
+    lastArgOptions: { description: 'How many from the end.' },
+    afterArgOptions: { description: 'Only what comes after this cursor.' },
+    beforeArgOptions: { description: 'Only what comes before this cursor.' },
   },
   prisma: {
     client: ({ memory }) => memory.db.tenant(memory.principal.tenantId),

@@ -1,3 +1,4 @@
+import type { ActivityFeed } from '../memory/activity-feed.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import type { HealthProbe } from '../health.ts';
 
@@ -5,6 +6,7 @@ import type { HealthProbe } from '../health.ts';
 export interface GraphQLContext {
   readonly memory: MemoryContext;
   readonly health: HealthProbe;
+  readonly activity: ActivityFeed;
   /** Entries of [butler.schedule] that this version has a job for. */
   readonly scheduledJobs: ReadonlySet<string>;
 }

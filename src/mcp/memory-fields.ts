@@ -69,3 +69,25 @@ export interface MemoryResult {
   id: string;
   content: string;
 }
+
+/** What a tool tells of an event. */
+export const eventFields = /* GraphQL */ `
+  id: uuid
+  eventType
+  entityType
+  entityId
+  occurredAt
+  actor
+  requestId
+  subrequestId
+  segmentId
+`;
+
+export interface EventResult {
+  id: string;
+  event_type: string;
+  entity_type: string;
+  entity_id: string;
+  occurred_at: string;
+  actor: string;
+}

@@ -186,3 +186,94 @@ export const restoreMemory = graphql(/* GraphQL */ `
     }
   }
 `);
+
+export const storeNote = graphql(/* GraphQL */ `
+  mutation ContractStoreNote($input: StoreNoteInput!) {
+    storeNote(input: $input) {
+      ... on StoreNotePayload {
+        value: memory {
+          ...ContractMemory
+        }
+        eventId
+      }
+      ...ContractProblem
+    }
+  }
+`);
+
+export const ingestEpisodes = graphql(/* GraphQL */ `
+  mutation ContractIngest($input: IngestEpisodesInput!) {
+    ingestEpisodes(input: $input) {
+      ... on IngestEpisodesPayload {
+        episodes {
+          id: uuid
+        }
+      }
+      ...ContractProblem
+    }
+  }
+`);
+
+export const undo = graphql(/* GraphQL */ `
+  mutation ContractUndo($input: UndoInput!) {
+    undo(input: $input) {
+      ... on UndoPayload {
+        value: event {
+          id: uuid
+          eventType
+          entityId
+        }
+      }
+      ...ContractProblem
+    }
+  }
+`);
+
+export const history = graphql(/* GraphQL */ `
+  query ContractHistory($type: MemoryType!, $id: String!) {
+    history(type: $type, id: $id) {
+      versions {
+        event {
+          id: uuid
+          eventType
+          actor
+          requestId
+        }
+        memory {
+          ...ContractMemory
+        }
+      }
+    }
+  }
+`);
+
+export const stats = graphql(/* GraphQL */ `
+  query ContractStats($scope: String) {
+    stats(scope: $scope) {
+      episodes {
+        total
+        backlog
+        deadLetters
+      }
+      facts {
+        total
+        byValidity {
+          name
+          count
+        }
+      }
+      rules {
+        total
+        byMaturity {
+          name
+          count
+        }
+      }
+      byGeneration {
+        name
+        count
+      }
+      unknown
+    }
+  }
+`);

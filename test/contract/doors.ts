@@ -6,9 +6,10 @@ import { describe } from 'vitest';
 import { MemoryError } from '../../src/errors.ts';
 import { effectiveConfidence } from '../../src/memory/confidence.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode, type StoreEpisodeInput } from '../../src/memory/episodes.ts';
+import { ingestEpisodes, storeEpisode, type StoreEpisodeInput } from '../../src/memory/episodes.ts';
 import { storeFact, type StoreFactInput } from '../../src/memory/facts.ts';
 import { generationOf, type Generational } from '../../src/memory/generation.ts';
+import { readHistory } from '../../src/memory/history.ts';
 import type { MemoryReference } from '../../src/memory/links.ts';
 import {
   confirmMemory,
@@ -18,7 +19,10 @@ import {
   restoreMemory,
   type MemoryRow,
 } from '../../src/memory/memories.ts';
+import { storeNote, type StoreNoteInput } from '../../src/memory/notes.ts';
 import { markRule, storeRule, type MarkRuleInput, type StoreRuleInput } from '../../src/memory/rules.ts';
+import { readStats, type Count } from '../../src/memory/stats.ts';
+import { undoEvent } from '../../src/memory/undo.ts';
 import { toSnakeCase } from '../../src/names.ts';
 import type { TestApp } from '../support/app.ts';
 import * as documents from './documents.ts';
@@ -37,7 +41,27 @@ export interface Door {
   confirmMemory(reference: MemoryReference): Promise<View>;
   forgetMemory(reference: MemoryReference): Promise<View>;
   restoreMemory(reference: MemoryReference): Promise<View>;
+  storeNote(input: StoreNoteInput): Promise<View>;
+  /** The ids, in the order given. */
+  ingestEpisodes(episodes: StoreEpisodeInput[]): Promise<string[]>;
+  /** The event that took it back. */
+  undo(eventId: string): Promise<View>;
+  history(reference: MemoryReference): Promise<VersionView[]>;
+  stats(scope?: string): Promise<StatsView>;
   close(): Promise<void>;
+}
+
+export interface VersionView {
+  event: { id: string; eventType: string; actor: string; requestId: string };
+  memory: View | null;
+}
+
+export interface StatsView {
+  episodes: { total: number; backlog: number; deadLetters: number };
+  facts: { total: number; byValidity: Count[] };
+  rules: { total: number; byMaturity: Count[] };
+  byGeneration: Count[];
+  unknown: string[];
 }
 
 export class DoorError extends Error {
@@ -74,6 +98,24 @@ async function openCoreDoor({ app }: TestApp): Promise<Door> {
     confirmMemory: (reference) => ask(async (context) => (await confirmMemory(context, reference)).row),
     forgetMemory: (reference) => ask(async (context) => (await forgetMemory(context, reference)).row),
     restoreMemory: (reference) => ask(async (context) => (await restoreMemory(context, reference)).row),
+    storeNote: (input) => ask((context) => storeNote(context, input)),
+    ingestEpisodes: async (episodes) => {
+      const stored = await ingestEpisodes(app.createContext().memory, episodes).catch(asDoorError);
+      return stored.map(({ id }) => id);
+    },
+    undo: async (eventId) => {
+      const { id, eventType, entityId } = await undoEvent(app.createContext().memory, { eventId }).catch(asDoorError);
+      return { id, eventType, entityId };
+    },
+    history: async (reference) => {
+      const context = app.createContext().memory;
+      const versions = await readHistory(context, reference).catch(asDoorError);
+      return versions.map(({ event, memory }) => ({
+        event,
+        memory: memory === null ? null : viewOf(memory, { ...context, now: () => memory.viewedAt }),
+      }));
+    },
+    stats: (scope) => readStats(app.createContext().memory, { scope }).catch(asDoorError),
     close: async () => undefined,
   };
 }
@@ -111,6 +153,14 @@ async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
     confirmMemory: (input) => ask(documents.confirmMemory, { input }),
     forgetMemory: (input) => ask(documents.forgetMemory, { input }),
     restoreMemory: (input) => ask(documents.restoreMemory, { input }),
+    storeNote: (input) => ask(documents.storeNote, { input: input as never }),
+    ingestEpisodes: async (episodes) => {
+      const answer = await ask(documents.ingestEpisodes, { input: { episodes: episodes as never } });
+      return (answer['episodes'] as View[]).map(({ id }) => id);
+    },
+    undo: (eventId) => ask(documents.undo, { input: { eventId } }),
+    history: async (reference) => (await ask(documents.history, reference))['versions'] as VersionView[],
+    stats: async (scope) => (await ask(documents.stats, { scope: scope ?? null })) as unknown as StatsView,
     close: async () => undefined,
   };
 }
@@ -159,6 +209,14 @@ async function openMcpDoor({ app }: TestApp): Promise<Door> {
     confirmMemory: (reference) => call('memory_confirm', reference),
     forgetMemory: (reference) => call('memory_forget', reference),
     restoreMemory: (reference) => call('memory_restore', reference),
+    storeNote: (input) => call('memory_store', input),
+    ingestEpisodes: async (episodes) => {
+      const answer = await call('memory_ingest_batch', { episodes: episodes.map(toSnake) });
+      return (answer['episodes'] as View[]).map(({ id }) => id);
+    },
+    undo: (eventId) => call('memory_undo', { eventId }),
+    history: async (reference) => (await call('memory_history', reference))['versions'] as VersionView[],
+    stats: async (scope) => (await call('memory_stats', scope === undefined ? {} : { scope })) as unknown as StatsView,
     close: () => client.close(),
   };
 }
@@ -172,8 +230,17 @@ function toSnake(given: object): Record<string, unknown> {
   return renameKeys(given, toSnakeCase);
 }
 
+/** All the way down, but for what a caller stored: its names are its own. */
 function toCamel(given: object): Record<string, unknown> {
-  return renameKeys(given, (name) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()));
+  const renamed = renameKeys(given, (name) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()));
+  return Object.fromEntries(
+    Object.entries(renamed).map(([name, value]) => [name, name === 'metadata' ? value : toCamelValue(value)]),
+  );
+}
+
+function toCamelValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toCamelValue);
+  return typeof value === 'object' && value !== null ? toCamel(value) : value;
 }
 
 function renameKeys(given: object, rename: (name: string) => string): Record<string, unknown> {

@@ -77,6 +77,24 @@ const surface: Record<string, { arguments: Record<string, string>; required: str
   memory_restore: { ...oneMemory, isReadOnly: false },
   memory_mark_helpful: { ...oneRule, isReadOnly: false },
   memory_mark_harmful: { ...oneRule, isReadOnly: false },
+  memory_store: {
+    arguments: { content: 'string', idempotency_key: 'string', tags: 'array', tier: 'string' },
+    required: ['content'],
+    isReadOnly: false,
+  },
+  memory_ingest_batch: { arguments: { episodes: 'array' }, required: ['episodes'], isReadOnly: false },
+  memory_undo: {
+    arguments: { event_id: 'string', idempotency_key: 'string' },
+    required: ['event_id'],
+    isReadOnly: false,
+  },
+  memory_history: { arguments: { id: 'string', type: 'string' }, required: ['id', 'type'], isReadOnly: true },
+  memory_stats: { arguments: { scope: 'string' }, required: [], isReadOnly: true },
+  memory_activity_stream: {
+    arguments: { limit: 'integer', scope: 'string', since: 'string' },
+    required: [],
+    isReadOnly: true,
+  },
   memory_health: { arguments: {}, required: [], isReadOnly: true },
 };
 
@@ -90,10 +108,13 @@ describe('the tools', () => {
   it.each(Object.entries(surface))('%s takes these arguments', (name, expected) => {
     const { tool, operation } = bound.get(name) ?? expect.unreachable(`${name} is not a tool`);
     const { properties, required } = inputSchemaOf(operation);
-    const types = Object.entries(properties).map(([argument, { type }]) => [argument, type]);
+    const { request_context, ...own } = Object.fromEntries(
+      Object.entries(properties).map(([argument, { type }]) => [argument, type]),
+    );
 
+    expect(request_context).toBe('object');
     expect({
-      arguments: Object.fromEntries(types) as unknown,
+      arguments: own,
       required: required.toSorted(),
       isReadOnly: tool.annotations.readOnlyHint,
     }).toEqual({ ...expected, required: expected.required.toSorted() });

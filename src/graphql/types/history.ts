@@ -2,6 +2,7 @@ import { resolveOffsetConnection } from '@pothos/plugin-relay';
 import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
 import { countChanges, listChanges, type ChangeCount, type MemoryChange, type Span } from '../../memory/diff.ts';
 import { findMemoryAsOf, readHistory, readStates, type Version } from '../../memory/history.ts';
+import type { MemoryReference } from '../../memory/links.ts';
 import { readTimeline, type TimelineEntry } from '../../memory/timeline.ts';
 import { undoEvent } from '../../memory/undo.ts';
 import { checkDate, checkLimit } from '../../memory/values.ts';
@@ -31,16 +32,35 @@ const VersionRef = builder.objectRef<Version>('MemoryVersion').implement({
   }),
 });
 
+interface HistoryShape extends MemoryReference {
+  versions: Version[];
+}
+
+const HistoryRef = builder.objectRef<HistoryShape>('MemoryHistory').implement({
+  description: 'All that was ever done to a memory.',
+  fields: (t) => ({
+    type: t.expose('type', { type: MemoryTypeEnum, description: 'Which of the three it is.' }),
+    uuid: t.expose('id', { type: 'UUID', description: 'Its UUID.' }),
+    versions: t.field({
+      type: [VersionRef],
+      description: 'Its states, oldest first, each with the event that led to it.',
+      resolve: ({ versions }) => versions,
+    }),
+  }),
+});
+
 builder.queryField('history', (t) =>
   t.field({
-    type: [VersionRef],
+    type: HistoryRef,
     description: 'All that was ever done to a memory, oldest first, with the memory as it was each time.',
-    complexity: { field: 10, multiplier: 10 },
     args: {
       type: t.arg({ type: MemoryTypeEnum, required: true, description: 'Which of the three it is.' }),
       id: t.arg.string({ required: true, description: 'UUID of the memory.' }),
     },
-    resolve: (_root, reference, { memory }) => readHistory(memory, reference),
+    resolve: async (_root, reference, { memory }) => ({
+      ...reference,
+      versions: await readHistory(memory, reference),
+    }),
   }),
 );
 

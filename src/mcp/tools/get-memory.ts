@@ -4,6 +4,7 @@ import { memoryFields, type MemoryResult } from '../memory-fields.ts';
 export const getMemoryTool: Tool = {
   name: 'memory_get',
   title: 'Get a memory',
+  group: 'read',
   operation: /* GraphQL */ `query MemoryGet($type: MemoryType!, $id: String!) { memory(type: $type, id: $id) { ${memoryFields} } }`,
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
   describe: ({ type, id, content }: MemoryResult) => `${type} ${id}: ${content}`,

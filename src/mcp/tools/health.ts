@@ -8,6 +8,7 @@ interface HealthResult {
 export const healthTool: Tool = {
   name: 'memory_health',
   title: 'Health of the memory server',
+  group: 'manage',
   operation: /* GraphQL */ `
     query MemoryHealth {
       health {

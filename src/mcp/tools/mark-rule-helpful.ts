@@ -4,7 +4,8 @@ import { ruleFields, type MemoryResult } from '../memory-fields.ts';
 export const markRuleHelpfulTool: Tool = {
   name: 'memory_mark_helpful',
   title: 'Say that a rule helped',
-  operation: /* GraphQL */ `mutation MemoryMarkHelpful($input: MarkRuleInput!) { markRuleHelpful(input: $input) { ${ruleFields} } }`,
+  group: 'feedback',
+  operation: /* GraphQL */ `mutation MemoryMarkHelpful($input: MarkRuleInput!) { markRuleHelpful(input: $input) { __typename ... on MarkRulePayload { rule { ${ruleFields} } } ... on Problem { code message hint } } }`,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   describe: ({ id, maturity }: MemoryResult & { maturity: string }) => `Noted: rule ${id} helped; it is ${maturity}.`,
 };

@@ -4,8 +4,9 @@ import type { Tool } from '../tool.ts';
 export const storeEpisodeTool: Tool = {
   name: 'memory_store_episode',
   title: 'Store an episode',
+  group: 'store',
   operation: /* GraphQL */ `
-    mutation MemoryStoreEpisode($input: StoreEpisodeInput!) { storeEpisode(input: $input) { ${episodeFields} } }
+    mutation MemoryStoreEpisode($input: StoreEpisodeInput!) { storeEpisode(input: $input) { __typename ... on StoreEpisodePayload { episode { ${episodeFields} } } ... on Problem { code message hint } } }
   `,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   describe: ({ id, expires_at }: MemoryResult & { expires_at: string }) =>

@@ -4,7 +4,8 @@ import { factFields, type MemoryResult } from '../memory-fields.ts';
 export const storeFactTool: Tool = {
   name: 'memory_store_fact',
   title: 'Store a fact',
-  operation: /* GraphQL */ `mutation MemoryStoreFact($input: StoreFactInput!) { storeFact(input: $input) { ${factFields} } }`,
+  group: 'store',
+  operation: /* GraphQL */ `mutation MemoryStoreFact($input: StoreFactInput!) { storeFact(input: $input) { __typename ... on StoreFactPayload { fact { ${factFields} } } ... on Problem { code message hint } } }`,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   describe: ({ id, content }: MemoryResult) => `Stored fact ${id}: ${content}`,
 };

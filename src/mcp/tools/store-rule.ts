@@ -4,7 +4,8 @@ import { ruleFields, type MemoryResult } from '../memory-fields.ts';
 export const storeRuleTool: Tool = {
   name: 'memory_store_rule',
   title: 'Store a rule',
-  operation: /* GraphQL */ `mutation MemoryStoreRule($input: StoreRuleInput!) { storeRule(input: $input) { ${ruleFields} } }`,
+  group: 'store',
+  operation: /* GraphQL */ `mutation MemoryStoreRule($input: StoreRuleInput!) { storeRule(input: $input) { __typename ... on StoreRulePayload { rule { ${ruleFields} } } ... on Problem { code message hint } } }`,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   describe: ({ id, content }: MemoryResult) => `Stored rule ${id} as a candidate: ${content}`,
 };

@@ -1,0 +1,75 @@
+import type { EntityType } from '../../memory/events.ts';
+import { payloadOf } from '../../memory/undo.ts';
+import { builder } from '../builder.ts';
+import { findMemoryOfEvent } from '../event-memories.ts';
+import { MemoryInterface } from './memory.ts';
+
+export const EntityTypeEnum = builder.enumType('EntityType', {
+  description: 'What an event can be about.',
+  values: {
+    episode: { description: 'An episode.' },
+    fact: { description: 'A fact.' },
+    rule: { description: 'A rule.' },
+    link: { description: 'A link between two memories.' },
+    embedding_version: { description: 'An embedding model as the tenant uses it.' },
+    consolidation_run: { description: 'One attempt to turn episodes into facts and rules.' },
+    token: { description: 'A token that lets a caller in.' },
+    tenant: { description: 'The tenant as a whole.' },
+  } satisfies Record<EntityType, { description: string }>,
+});
+
+export const MemoryEventRef = builder.prismaNode('MemoryEvent', {
+  description: 'The record of one change: who did what to what, when, on which request. Never altered.',
+  id: { resolve: ({ id }) => id, description: 'Global id: "memoryEvent:" and the UUID.' },
+  nullable: true,
+  findUnique: (id, { memory }) => ({ tenantId_id: { tenantId: memory.principal.tenantId, id } }),
+  fields: (t) => ({
+    uuid: t.expose('id', { type: 'UUID', description: 'The id by which feeds are resumed and events undone.' }),
+    eventType: t.exposeString('eventType', { description: 'What was done, such as "fact.stored".' }),
+    entityType: t.field({
+      type: EntityTypeEnum,
+      description: 'What it was done to.',
+      // A check constraint of the table holds the same values as the enum.
+      resolve: ({ entityType }) => entityType as EntityType,
+    }),
+    entityId: t.exposeString('entityId', {
+      description: 'Which one: the UUID, or for a link its source, relation and target.',
+    }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it was done.' }),
+    actor: t.exposeString('actor', { description: 'Who did it: a role, with the butler if there is one.' }),
+    requestId: t.exposeString('requestId', { description: 'The request that it was done on.' }),
+    subrequestId: t.exposeString('subrequestId', { nullable: true, description: 'The part of that request.' }),
+    segmentId: t.exposeString('segmentId', { nullable: true, description: 'The segment of that part.' }),
+    before: t.field({
+      type: 'JSONObject',
+      nullable: true,
+      description: 'What it was done to, as it was before; null if it was not there.',
+      resolve: (event) => payloadOf(event).before,
+    }),
+    after: t.field({
+      type: 'JSONObject',
+      nullable: true,
+      description: 'The same as it was after; null if it was not there any more.',
+      resolve: (event) => payloadOf(event).after,
+    }),
+    cause: t.relation('cause', {
+      nullable: true,
+      description: 'The event that it followed from, such as the storing of the fact that superseded another.',
+    }),
+    consequences: t.relation('consequences', {
+      description: 'The events that followed from it, in order.',
+      query: { orderBy: { sequence: 'asc' } },
+    }),
+    reverts: t.relation('reverts', { nullable: true, description: 'The event that it undid.' }),
+    revertedBy: t.relation('revertedBy', {
+      description: 'The events that undid it, in order.',
+      query: { orderBy: { sequence: 'asc' } },
+    }),
+    memory: t.field({
+      type: MemoryInterface,
+      nullable: true,
+      description: 'The memory that it is about, as it is now; null if it is about something else or is gone.',
+      resolve: (event, _args, { memory }) => findMemoryOfEvent(memory, event),
+    }),
+  }),
+});

@@ -1,0 +1,30 @@
+import { memoryFields, type EventResult, type MemoryResult } from '../memory-fields.ts';
+import type { Tool } from '../tool.ts';
+
+interface HistoryResult {
+  type: string;
+  id: string;
+  versions: { event: EventResult; memory: MemoryResult | null; changes: string[] }[];
+}
+
+export const historyTool: Tool = {
+  name: 'memory_history',
+  title: 'History of a memory',
+  group: 'manage',
+  operation: /* GraphQL */ `
+    query MemoryHistory($type: MemoryType!, $id: String!) {
+      history(type: $type, id: $id) {
+        type
+        id: uuid
+        versions { event { id: uuid eventType occurredAt actor requestId } changes memory { ${memoryFields} } }
+      }
+    }
+  `,
+  annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+  describe: ({ type, id, versions }: HistoryResult) =>
+    [`${type} ${id}`, ...versions.map(({ event, memory }) => describeVersion(event, memory))].join('\n'),
+};
+
+function describeVersion(event: EventResult, memory: MemoryResult | null): string {
+  return `${event.occurred_at} ${event.event_type} by ${event.actor} (event ${event.id}): ${memory?.content ?? 'gone'}`;
+}

@@ -1,0 +1,15 @@
+import { memoryFields, type MemoryResult } from '../memory-fields.ts';
+import type { Tool } from '../tool.ts';
+
+export const storeNoteTool: Tool = {
+  name: 'memory_store',
+  title: 'Remember something',
+  group: 'store',
+  operation: /* GraphQL */ `
+    mutation MemoryStore($input: StoreNoteInput!) {
+      storeNote(input: $input) { __typename ... on StoreNotePayload { memory { ${memoryFields} } } ... on Problem { code message hint } }
+    }
+  `,
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+  describe: ({ type, id, content }: MemoryResult) => `Stored ${type} ${id}: ${content}`,
+};
