@@ -1,32 +1,40 @@
-import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { execute } from 'graphql';
 import type { Server as McpServer } from '@modelcontextprotocol/sdk/server/index.js';
-import { v7 as uuidv7 } from 'uuid';
 import { jobs } from '../jobs/jobs.ts';
 import { startQueue, type Queue } from '../jobs/queue.ts';
 import type { MemoryCore } from './create-memory.ts';
 import { pendingMigrations } from './db/migrate.ts';
 import { describeError, type DescribedError } from './describe-error.ts';
-import { documentTokenLimit } from './graphql/builder.ts';
 import type { GraphQLContext } from './graphql/context.ts';
-import { maskError } from './graphql/errors.ts';
+import { createDocumentPolicy, type DocumentPolicy } from './graphql/document-policy.ts';
+import { createGraphQLHttpDoor, type GraphQLHttpDoor } from './graphql/http.ts';
 import { schema } from './graphql/schema.ts';
 import { createHealthProbe, isReady, type CheckFunction, type HealthProbe } from './health.ts';
 import { renderLandingPage } from './landing-page.ts';
 import { findForeignness } from './loopback.ts';
-import { handleMcpRequest } from './mcp/http.ts';
-import { bindTools, createMcpServer } from './mcp/server.ts';
+import { createMcpHttpDoor, type McpHttpDoor } from './mcp/http.ts';
+import { bindSurface, createMcpServer, selectTools } from './mcp/server.ts';
+import { createActivityFeed, type ActivityFeedTimes } from './memory/activity-feed.ts';
 import type { Principal } from './memory/context.ts';
 import { describeModel, findModelChanges } from './memory/embedding-versions.ts';
-import { acceptRequestId, withRequestId } from './request-id.ts';
+import {
+  acceptRequestContext,
+  currentRequestContext,
+  newRequestContext,
+  withRequestContext,
+  type RequestContext,
+} from './request-id.ts';
+import type { ToolGroup } from './tool-groups.ts';
 
 export interface App {
   /** Every HTTP request, so that a test needs no port. */
   fetch(request: Request): Promise<Response>;
-  /** For doors that are not HTTP: graphql-ws and MCP over stdio. */
-  createContext(requestId?: string): GraphQLContext;
-  createMcpServer(): McpServer;
+  /** For doors that are not HTTP: graphql-ws and MCP over stdio. What is not given is that of the current request. */
+  createContext(requestContext?: Partial<RequestContext>): GraphQLContext;
+  /** With the tools of all groups that are configured, unless told otherwise. */
+  createMcpServer(groups?: readonly ToolGroup[]): McpServer;
+  /** Which documents clients may send, over whatever they send them. */
+  documentPolicy: DocumentPolicy;
   health: HealthProbe;
   /** The slow parts, after the server answers: the job queue and the embedding model. Rejects if one cannot start. */
   start(): Promise<void>;
@@ -39,8 +47,7 @@ export const bodyLimitBytes = 4 * 1024 * 1024;
 /** With no authentication configured, whoever reaches the loopback address is the operator of the one tenant. */
 const localOperator: Principal = { tenantId: 'default', butler: null, role: 'operator' };
 
-export function createApp(core: MemoryCore): App {
-  const boundTools = bindTools(schema);
+export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {}): App {
   let queue: Queue | undefined;
   let queueStart: Promise<void> | undefined;
   let modelChanges: string[] = [];
@@ -50,9 +57,11 @@ export function createApp(core: MemoryCore): App {
     model: async () => checkModel(core, modelChanges),
     queue: async () => (queue === undefined ? starting : queue.check().then(() => ok)),
   });
+  const activity = createActivityFeed({ ...activityTimes, db: core.db, logger: core.logger });
   const scheduledJobs = new Set<string>(jobs.map(({ schedule }) => schedule));
-  const createContext = (requestId = uuidv7()): GraphQLContext => ({
+  const createContext = (given: Partial<RequestContext> = {}): GraphQLContext => ({
     health,
+    activity,
     scheduledJobs,
     memory: {
       db: core.db,
@@ -61,27 +70,21 @@ export function createApp(core: MemoryCore): App {
       embedder: core.embedder,
       logger: core.logger,
       config: core.config,
-      requestContext: { requestId, subrequestId: null, segmentId: null },
+      requestContext: { ...(currentRequestContext() ?? newRequestContext()), ...given },
     },
   });
-  const newMcpServer = (requestId?: string): McpServer =>
-    createMcpServer({
-      butler: core.config.butler,
-      schema,
-      tools: boundTools,
-      logger: core.logger,
-      execute: async (document, variableValues) =>
-        execute({ schema, document, variableValues, contextValue: createContext(requestId) }),
-    });
-  const yoga = createGraphQL(core, createContext);
+  const policy = createDocumentPolicy(core.config);
+  const graphql = createGraphQLHttpDoor({ policy, bodyLimitBytes, logger: core.logger, createContext });
+  const mcp = createMcp(core, createContext);
   const startDatabaseParts = async (): Promise<void> => {
     modelChanges = await reportModelChanges(core);
     queue = await startQueue(core);
   };
   return {
-    fetch: (request) => answer(request, { core, yoga, health, newMcpServer }),
+    fetch: (request) => answer(request, { core, graphql, health, mcp: mcp.http }),
     createContext,
-    createMcpServer: () => newMcpServer(),
+    createMcpServer: mcp.newServer,
+    documentPolicy: policy,
     health,
     start: async () => {
       queueStart = startDatabaseParts();
@@ -89,11 +92,40 @@ export function createApp(core: MemoryCore): App {
       await core.embedder.load();
     },
     stop: async () => {
+      activity.close();
+      await mcp.http.close();
       // A queue that is still starting would go on after the database is closed.
       await queueStart?.catch(() => undefined);
       await queue?.stop();
     },
   };
+}
+
+interface Mcp {
+  newServer: App['createMcpServer'];
+  http: McpHttpDoor;
+}
+
+function createMcp({ config, logger, now }: MemoryCore, createContext: App['createContext']): Mcp {
+  const { toolGroups, sessions, sessionIdleSeconds: idleSeconds, maxSessions } = config.mcp;
+  const surface = bindSurface(schema);
+  const newServer = (groups = toolGroups): McpServer =>
+    createMcpServer({
+      ...surface,
+      tools: selectTools(surface.tools, groups),
+      butler: config.butler,
+      schema,
+      logger,
+      execute: async (document, variableValues) =>
+        execute({ schema, document, variableValues, contextValue: createContext() }),
+    });
+  const http = createMcpHttpDoor({
+    newServer,
+    toolGroups,
+    bodyLimitBytes,
+    sessions: sessions ? { idleSeconds, maxSessions, now } : undefined,
+  });
+  return { newServer, http };
 }
 
 const ok: Awaited<ReturnType<CheckFunction>> = { status: 'ok', detail: null };
@@ -122,18 +154,18 @@ async function reportModelChanges({ db, embedder, logger }: MemoryCore): Promise
 
 interface Doors {
   core: MemoryCore;
-  yoga: YogaServerInstance<{ requestId: string }, GraphQLContext>;
+  graphql: GraphQLHttpDoor;
   health: HealthProbe;
-  newMcpServer: (requestId: string) => McpServer;
+  mcp: McpHttpDoor;
 }
 
 async function answer(request: Request, doors: Doors): Promise<Response> {
-  const requestId = acceptRequestId(request.headers.get('x-request-id'));
-  return withRequestId(requestId, async () => {
+  const requestContext = acceptRequestContext(request.headers);
+  return withRequestContext(requestContext, async () => {
     const { logger } = doors.core;
     const startedAt = performance.now();
     const path = URL.canParse(request.url) ? new URL(request.url).pathname : request.url;
-    const response = await route(path, request, doors, requestId).catch((error: unknown) => {
+    const response = await route(path, request, doors, requestContext).catch((error: unknown) => {
       if (hasHungUp(request, error)) return new Response(null, { status: clientClosedRequest });
       const { code, message } = describeError(error, logger);
       return refuse(500, code, message);
@@ -141,7 +173,7 @@ async function answer(request: Request, doors: Doors): Promise<Response> {
     const milliseconds = Math.round(performance.now() - startedAt);
     logger.info({ method: request.method, path, status: response.status, milliseconds }, 'request');
     // On the response itself: a feed in a new one would never learn that its client hung up.
-    response.headers.set('x-request-id', requestId);
+    response.headers.set('x-request-id', requestContext.requestId);
     return response;
   });
 }
@@ -153,7 +185,7 @@ function hasHungUp({ signal }: Request, error: unknown): boolean {
   return signal.aborted || (error as NodeJS.ErrnoException).code === 'ECONNRESET';
 }
 
-async function route(path: string, request: Request, doors: Doors, requestId: string): Promise<Response> {
+async function route(path: string, request: Request, doors: Doors, requestContext: RequestContext): Promise<Response> {
   const foreignness = findForeignness(request.url, request.headers.get('origin'));
   if (foreignness !== undefined) return refuse(403, 'FORBIDDEN', foreignness);
   switch (path) {
@@ -162,9 +194,9 @@ async function route(path: string, request: Request, doors: Doors, requestId: st
         headers: { 'content-type': 'text/html; charset=utf-8' },
       });
     case '/graphql':
-      return doors.yoga.fetch(request, { requestId });
+      return doors.graphql.fetch(request, requestContext);
     case '/mcp':
-      return handleMcpRequest(request, doors.newMcpServer(requestId), bodyLimitBytes);
+      return doors.mcp.fetch(request);
     case '/healthz':
       return Response.json({ status: 'ok' });
     case '/readyz': {
@@ -179,29 +211,3 @@ async function route(path: string, request: Request, doors: Doors, requestId: st
 function refuse(status: number, code: DescribedError['code'], message: string): Response {
   return Response.json({ error: { code, message } }, { status });
 }
-
-function createGraphQL(
-  { config, logger }: MemoryCore,
-  createContext: App['createContext'],
-): YogaServerInstance<{ requestId: string }, GraphQLContext> {
-  return createYoga<{ requestId: string }, GraphQLContext>({
-    schema,
-    graphqlEndpoint: '/graphql',
-    landingPage: false,
-    graphiql: config.butler.environment === 'development' ? { title: 'Butler Memory' } : false,
-    // The page that Yoga renders by itself fetches its scripts from the network.
-    renderGraphiQL,
-    logging: false,
-    // Its default lets the pages of every site read the memory.
-    cors: false,
-    maxRequestBodySize: bodyLimitBytes,
-    context: ({ requestId }) => createContext(requestId),
-    maskedErrors: { maskError: (error) => maskError(error, logger) },
-    plugins: [limitTokens],
-  });
-}
-
-const limitTokens: Plugin = {
-  onParse: ({ parseFn, setParseFn }) =>
-    setParseFn((source, options) => parseFn(source, { ...options, maxTokens: documentTokenLimit })),
-};

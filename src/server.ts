@@ -55,7 +55,10 @@ function requireLoopback(host: string): void {
   );
 }
 
-function serveRequests(app: App): { http: Server; events: Set<ServerResponse> } {
+/** Feeds send something every few seconds: who takes nothing for so long is gone. graphql-ws sees to its own. */
+const silenceLimitMs = 60_000;
+
+export function serveRequests(app: App): { http: Server; events: Set<ServerResponse> } {
   const events = new Set<ServerResponse>();
   const adapter = createServerAdapter<{ res: ServerResponse }>(async (request, { res }) => {
     const response = await app.fetch(request);
@@ -63,6 +66,7 @@ function serveRequests(app: App): { http: Server; events: Set<ServerResponse> } 
     if (!http.listening) res.shouldKeepAlive = false;
     if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
       events.add(res);
+      res.setTimeout(silenceLimitMs, () => res.destroy());
       res.once('close', () => events.delete(res));
     }
     return response;
@@ -71,7 +75,7 @@ function serveRequests(app: App): { http: Server; events: Set<ServerResponse> } 
   return { http, events };
 }
 
-function serveSubscriptions(http: Server, app: App, logger: Logger): WebSocketServer {
+export function serveSubscriptions(http: Server, app: App, logger: Logger): WebSocketServer {
   const sockets = new WebSocketServer({
     noServer: true,
     path: '/graphql',
@@ -80,7 +84,7 @@ function serveSubscriptions(http: Server, app: App, logger: Logger): WebSocketSe
       done(findForeignness(`http://${req.headers.host}`, req.headers.origin) === undefined, 403),
   });
   useServer(
-    socketOptions(() => app.createContext(), logger),
+    socketOptions(app.documentPolicy, () => app.createContext(), logger),
     sockets,
   );
   http.on('upgrade', (request, socket, head) =>

@@ -1,5 +1,6 @@
 import { CronExpressionParser } from 'cron-parser';
 import { z } from 'zod';
+import { describeGiven } from '../errors.ts';
 
 /** One sort of value: what is allowed, in words that complete "must be …", and the schema that enforces it. */
 export interface Kind<Value> {
@@ -36,6 +37,19 @@ export const oneOf = <const Value extends string>(...values: readonly Value[]): 
   schema: z.enum(values),
 });
 
+export const someOf = <const Value extends string>(...values: readonly Value[]): Kind<readonly Value[]> => ({
+  allowed: `a list of one or several of ${values.map((value) => `"${value}"`).join(', ')}`,
+  schema: z.custom<readonly Value[]>().superRefine((given: unknown, context) => {
+    const isKnown = (value: unknown): boolean => values.includes(value as Value);
+    if (Array.isArray(given) && given.length > 0 && given.every(isKnown)) return;
+    const stranger = Array.isArray(given)
+      ? given.find((value) => typeof value === 'string' && !isKnown(value))
+      : undefined;
+    const reason = typeof stranger === 'string' ? `with ${describeGiven(stranger)}` : undefined;
+    context.addIssue({ code: 'custom', params: { reason } });
+  }),
+});
+
 export const line = (maximumCharacters: number): Kind<string> =>
   textWhere(
     `one line of text, 1 to ${maximumCharacters} characters`,
@@ -54,6 +68,11 @@ export const databaseName: Kind<string> = textWhere(
 export const directory: Kind<string> = textWhere(
   'the path of a directory, absolute, relative or starting with ~/',
   (text) => text.trim() !== '' && text.length <= 4096 && !/^~[^/\\]/.test(text),
+);
+
+export const file: Kind<string> = textWhere(
+  'the path of a file, absolute or relative to the working directory',
+  (text) => text.trim() !== '' && text.length <= 4096,
 );
 
 const hubModel = textWhere('a model of the hub, as owner/name or name', (text) =>

@@ -3,6 +3,7 @@ import {
   cron,
   databaseName,
   directory,
+  file,
   flag,
   host,
   line,
@@ -11,14 +12,22 @@ import {
   numberBetween,
   oneOf,
   postgresUrl,
+  someOf,
   wholeNumber,
 } from './kinds.ts';
+import { toolGroups } from '../tool-groups.ts';
 import { listSettings, setting, table } from './setting.ts';
 
 /*
  * Every key of butler.toml, under the name it has there. Validation, defaults, types, environment variables and the
  * table in docs/configuration.md all come from this file.
  */
+
+const textSearchLanguages = [
+  ...['arabic', 'armenian', 'basque', 'catalan', 'danish', 'dutch', 'english', 'finnish', 'french', 'german'],
+  ...['greek', 'hindi', 'hungarian', 'indonesian', 'irish', 'italian', 'lithuanian', 'nepali', 'norwegian'],
+  ...['portuguese', 'romanian', 'russian', 'serbian', 'simple', 'spanish', 'swedish', 'tamil', 'turkish', 'yiddish'],
+];
 
 const days = 36_500;
 const entries = wholeNumber(1, 1_000_000_000);
@@ -114,11 +123,72 @@ const scoreWeights = table(
   },
 );
 
+const channelWeights = table(
+  {
+    semantic: setting(share, { default: 0.3, description: 'Weight of the semantic channel in a hybrid search' }),
+    keyword: setting(share, { default: 0.7, description: 'Weight of the keyword channel in a hybrid search' }),
+  },
+  ({ semantic, keyword }) =>
+    semantic + keyword > 0
+      ? undefined
+      : { allowed: 'two weights of which one at least is above 0', given: `semantic ${semantic}, keyword ${keyword}` },
+);
+
+const maturityWeight = (value: number, maturity: string) =>
+  setting(numberBetween(0, 2), { default: value, description: `What the score of ${maturity} is multiplied by` });
+
 const retrieval = table({
   default_limit: setting(wholeNumber(1, 1000), { default: 20, description: 'Results when a search names no limit' }),
   default_mode: setting(oneOf('hybrid', 'semantic', 'keyword'), {
     default: 'hybrid',
     description: 'Search mode when a search names none',
+  }),
+  language: setting(oneOf(...textSearchLanguages), {
+    default: 'english',
+    description: 'Language whose word forms and stop words the keyword channel knows',
+  }),
+  candidates: setting(wholeNumber(10, 1000), {
+    default: 100,
+    description: 'Memories that each channel brings to a ranking, at least; never fewer than the limit',
+  }),
+  exact_scan_rows: setting(wholeNumber(0, 100_000), {
+    default: 2000,
+    description: 'Rows up to which each one is compared with the query, instead of searching an index',
+  }),
+  fusion: setting(oneOf('weighted', 'rrf'), {
+    default: 'weighted',
+    description: 'How a hybrid search joins its channels: by their scores, or by reciprocal ranks',
+  }),
+  rrf_k: setting(numberBetween(1, 1000), {
+    default: 60,
+    description: 'The k of reciprocal rank fusion: weight / (k + rank)',
+  }),
+  channel_weights: channelWeights,
+  bm25: table({
+    k1: setting(numberBetween(0, 10), { default: 0.9, description: 'How much further occurrences of a word add' }),
+    b: setting(share, { default: 0.4, description: 'How much the length of a memory counts against it' }),
+  }),
+  neighbour_weight: setting(share, {
+    default: 0.4,
+    description: 'Share of its keyword score that an episode lends to the two before and after it in its session',
+  }),
+  relevance_floor: setting(share, {
+    default: 0.1,
+    description: 'Relevance, as a share of the best, below which recall leaves a memory out',
+  }),
+  min_similarity: setting(share, {
+    default: 0.15,
+    description: 'Cosine similarity that recall asks of a memory which shares no word with the topic',
+  }),
+  recency_half_life_days: setting(numberAbove(0, days), {
+    default: 30,
+    description: 'Days since the last reference, or else creation, after which recency is one half',
+  }),
+  maturity_weights: table({
+    candidate: maturityWeight(0.8, 'a candidate rule'),
+    established: maturityWeight(1, 'an established rule'),
+    proven: maturityWeight(1.1, 'a proven rule'),
+    anti_pattern: maturityWeight(1, 'a warning'),
   }),
   context_token_budget: setting(wholeNumber(0, 1_000_000), {
     default: 3000,
@@ -184,6 +254,48 @@ const db = table({
   transaction_timeout_ms: setting(timeoutMs, { default: 30_000, description: 'Milliseconds one transaction may run' }),
 });
 
+const graphql = table(
+  {
+    introspection: setting(flag, {
+      description: 'Whether clients may ask for the schema; left out, in development only',
+    }),
+    graphiql: setting(flag, {
+      description: 'Whether /graphql shows its explorer to a browser; left out, in development only',
+    }),
+    persisted_operations: setting(file, {
+      description: 'JSON file of the documents that clients may name by the SHA-256 of their text, by that id',
+    }),
+    only_persisted_operations: setting(flag, {
+      default: false,
+      description: 'Whether documents that are not in that file are refused',
+    }),
+  },
+  ({ persisted_operations: operations, only_persisted_operations: isRequired }) =>
+    isRequired && operations === undefined
+      ? { key: 'only_persisted_operations', allowed: 'false while persisted_operations is not set', given: 'true' }
+      : undefined,
+);
+
+const mcp = table({
+  tool_groups: setting(someOf(...toolGroups), {
+    default: [...toolGroups],
+    description: 'Groups of tools that are served; a connection may ask for fewer',
+  }),
+  sessions: setting(flag, {
+    default: false,
+    description:
+      'Whether a client of /mcp that initializes gets a session; such a client must reach the same process again',
+  }),
+  session_idle_seconds: setting(wholeNumber(1, 604_800), {
+    default: 1800,
+    description: 'Seconds after which a session ends that sends no request and has no stream open',
+  }),
+  max_sessions: setting(wholeNumber(1, 100_000), {
+    default: 1000,
+    description: 'Sessions at one time; one more ends the one that was idle the longest',
+  }),
+});
+
 const butler = table({
   name: setting(line(100), { default: 'memory', description: 'Name of this butler' }),
   description: setting(line(1000), {
@@ -212,6 +324,8 @@ const butler = table({
     description: 'Seconds that running requests get to finish at shutdown',
   }),
   db,
+  graphql,
+  mcp,
   log: table({
     level: setting(oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), {
       default: 'info',
@@ -234,12 +348,14 @@ export const settings = listSettings(fileSchema);
 
 type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name;
 
-type Camel<Value> = Value extends object
-  ? { readonly [Name in keyof Value as CamelCase<Name>]: Camel<Value[Name]> }
-  : Value;
+type Camel<Value> = Value extends readonly unknown[]
+  ? Value
+  : Value extends object
+    ? { readonly [Name in keyof Value as CamelCase<Name>]: Camel<Value[Name]> }
+    : Value;
 
 type Butler = Camel<z.output<typeof butler>>;
-type Section = 'db' | 'log' | 'schedule' | 'memory';
+type Section = 'db' | 'graphql' | 'mcp' | 'log' | 'schedule' | 'memory';
 
 /** The settings of one process: [butler] itself, and each table directly below it. Deeply frozen. */
 export interface Config extends Pick<Butler, Section> {

@@ -7,10 +7,23 @@ export function maskError(error: unknown, logger: Logger): GraphQLError {
   const { code, message, hint } = describeError(error, logger);
   const extensions = hint === undefined ? { code } : { code, hint };
   if (!(error instanceof GraphQLError)) return new GraphQLError(message, { extensions });
-  const { http } = error.extensions;
+  const http = statusOf(error);
   return new GraphQLError(message, {
     extensions: http === undefined ? extensions : { ...extensions, http },
     nodes: error.nodes ?? null,
     path: error.path ?? null,
   });
+}
+
+interface HttpExtension {
+  status?: number;
+  /** Whether the status is for clients that accept application/graphql-response+json only. */
+  spec?: boolean;
+}
+
+/** A body that is no JSON is no GraphQL request at all, and is refused as such whatever the client accepts. */
+function statusOf({ extensions, nodes, source }: GraphQLError): HttpExtension | undefined {
+  const http = extensions['http'] as HttpExtension | undefined;
+  const isAboutDocument = nodes !== undefined || source !== undefined;
+  return http === undefined || isAboutDocument ? http : { ...http, spec: false };
 }

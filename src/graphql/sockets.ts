@@ -1,8 +1,9 @@
 import type { ServerOptions } from 'graphql-ws';
-import { parse, validate } from 'graphql';
+import { parse } from 'graphql';
 import type { Logger } from 'pino';
 import { documentTokenLimit } from './builder.ts';
 import type { GraphQLContext } from './context.ts';
+import { refuseForeignDocument, validateDocument, type DocumentPolicy } from './document-policy.ts';
 import { maskError } from './errors.ts';
 import { schema } from './schema.ts';
 
@@ -10,13 +11,17 @@ import { schema } from './schema.ts';
  * The limits and the errors of HTTP for graphql-ws, which by itself closes the connection when it meets a syntax error
  * and tells the client whatever a resolver threw.
  */
-export function socketOptions(createContext: () => GraphQLContext, logger: Logger): ServerOptions {
+export function socketOptions(
+  policy: DocumentPolicy,
+  createContext: () => GraphQLContext,
+  logger: Logger,
+): ServerOptions {
   return {
     context: () => createContext(),
     onSubscribe: (_connection, _id, { query, operationName, variables }) => {
       try {
         const document = parse(query, { maxTokens: documentTokenLimit });
-        const problems = validate(schema, document);
+        const problems = [...refuseForeignDocument(policy, query), ...validateDocument(policy, document)];
         return problems.length > 0 ? problems : { schema, document, operationName, variableValues: variables };
       } catch (error) {
         return [maskError(error, logger)];

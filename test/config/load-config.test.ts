@@ -50,6 +50,12 @@ describe('sources', () => {
       environment: 'development',
       shutdownGraceSeconds: 10,
     });
+    expect(config.mcp).toEqual({
+      toolGroups: ['store', 'read', 'context', 'feedback', 'manage'],
+      sessions: false,
+      sessionIdleSeconds: 1800,
+      maxSessions: 1000,
+    });
     expect(config.memory.retrieval.scoreWeights).toEqual({
       relevance: 0.4,
       importance: 0.3,
@@ -170,7 +176,7 @@ describe('the object', () => {
     expectTypeOf<Config['db']['url']>().toEqualTypeOf<string | undefined>();
     expectTypeOf<Config['memory']['retrieval']['defaultMode']>().toEqualTypeOf<'hybrid' | 'semantic' | 'keyword'>();
     expectTypeOf<Config['memory']['rules']['promoteToProven']['minAgeDays']>().toEqualTypeOf<number>();
-    expectTypeOf<keyof Config>().toEqualTypeOf<'butler' | 'db' | 'log' | 'schedule' | 'memory'>();
+    expectTypeOf<keyof Config>().toEqualTypeOf<'butler' | 'db' | 'mcp' | 'log' | 'schedule' | 'memory'>();
     expectTypeOf<Config['butler']>().not.toHaveProperty('db');
   });
 
@@ -382,6 +388,24 @@ describe('rules between keys', () => {
 
 describe('a cron expression', () => {
   const toml = (cron: string) => `[butler.schedule]\nconsolidate = { cron = ${JSON.stringify(cron)} }`;
+
+  it.each([
+    ['[]', 'an array'],
+    ['"store"', '"store"'],
+    ['["store", "write"]', 'an array (with "write")'],
+    ['["store", 5]', 'an array'],
+    ['{}', 'a table'],
+    ['true', 'true'],
+  ])('the groups of tools may not be %s', (given, shown) => {
+    expect(problemsOf(`[butler.mcp]\ntool_groups = ${given}`)).toEqual([
+      'butler.toml: butler.mcp.tool_groups: must be a list of one or several of ' +
+        `"store", "read", "context", "feedback", "manage"; given ${shown}`,
+    ]);
+  });
+
+  it('takes a list of some groups of tools', () => {
+    expect(load('[butler.mcp]\ntool_groups = ["read"]').config.mcp.toolGroups).toEqual(['read']);
+  });
 
   it.each(['* * * * *', '*/5 0-6 1,15 jan-jun MON-FRI', '0 0 29 2 *', '0  3 * * 7', '0 0 L * *'])(
     '%s is accepted',

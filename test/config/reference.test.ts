@@ -81,12 +81,14 @@ describe('butler.toml', () => {
     expect(loaded.config).toEqual(defaults.config);
   });
 
-  it('sets every key, the secret ones on commented lines', () => {
+  it('sets every key, those without a default on commented lines', () => {
     const missingFrom = (toml: string) => {
       const tables = parse(toml);
       return settings.filter(({ path }) => valueAt(tables, path) === undefined).map(({ key }) => key);
     };
-    expect(missingFrom(exampleFile)).toEqual(settings.filter(({ secret }) => secret).map(({ key }) => key));
+    expect(missingFrom(exampleFile)).toEqual(
+      settings.filter(({ schema }) => schema.parse(undefined) === undefined).map(({ key }) => key),
+    );
     expect(missingFrom(exampleFile.replaceAll(/^# (?=\w+ = )/gm, ''))).toEqual([]);
   });
 });

@@ -1,0 +1,107 @@
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { storeEpisode } from '../../src/memory/episodes.ts';
+import { storeFact } from '../../src/memory/facts.ts';
+import { markRule, storeRule } from '../../src/memory/rules.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { requestGraphQL } from '../support/graphql-request.ts';
+
+let testApp: TestApp;
+// Before the first connection is made: the engines keep hold of the function that a connection came with.
+const statements = vi.spyOn(Client.prototype, 'query');
+
+beforeAll(async () => {
+  testApp = await createTestApp();
+  const context = testApp.app.createContext().memory;
+  for (let number = 0; number < 12; number++) {
+    const { id: sourceEpisodeId } = await storeEpisode(context, { content: `episode ${number}`, butler: 'health' });
+    for (const content of ['old', 'new']) {
+      await storeFact(context, { subject: 'user', predicate: `fact ${number}`, content, sourceEpisodeId });
+    }
+    const rule = await storeRule(context, { content: `rule ${number}`, sourceEpisodeId });
+    await markRule(context, { ruleId: rule.id, outcome: 'helpful' });
+  }
+});
+afterAll(async () => {
+  await testApp.close();
+  statements.mockRestore();
+});
+
+/** From a fact over its episode to what else was learned there, with links, events and applications. */
+const threeLevels = /* GraphQL */ `
+  query ($first: Int!) {
+    facts(first: $first) {
+      totalCount
+      edges {
+        node {
+          effectiveConfidence
+          supersedes {
+            content
+          }
+          supersededBy {
+            content
+          }
+          events(limit: 2) {
+            eventType
+          }
+          links(limit: 5) {
+            relation
+            source {
+              __typename
+            }
+            target {
+              __typename
+            }
+          }
+          sourceEpisode {
+            ... on Episode {
+              content
+              facts(limit: 5) {
+                content
+                events(limit: 1) {
+                  eventType
+                  memory {
+                    content
+                  }
+                }
+                links(limit: 5) {
+                  target {
+                    __typename
+                  }
+                }
+              }
+              rules(limit: 5) {
+                content
+                applications(limit: 5) {
+                  outcome
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+`;
+
+async function countStatements(first: number): Promise<number> {
+  const before = statements.mock.calls.length;
+  const { data, errors } = await requestGraphQL<Facts>(testApp.app.fetch, 'http://localhost', threeLevels, { first });
+  expect(errors).toBeUndefined();
+  expect(data.facts.edges).toHaveLength(first);
+  return statements.mock.calls.length - before;
+}
+
+interface Facts {
+  facts: { edges: unknown[] };
+}
+
+describe('a query three levels deep', () => {
+  it('costs the same number of statements for few memories as for many', async () => {
+    const few = await countStatements(2);
+    const many = await countStatements(12);
+
+    expect(few).toBeGreaterThan(0);
+    expect(many).toBe(few);
+  });
+});
