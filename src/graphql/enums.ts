@@ -39,8 +39,10 @@ export const ValidityEnum = builder.enumType('Validity', {
     fading: { description: 'Its confidence has fallen below what retrieval asks for; a confirmation brings it back.' },
     superseded: { description: 'Another fact took its place. Rules are not superseded.' },
     expired: { description: 'Its confidence has decayed away.' },
-    retracted: { description: 'Forgotten on purpose; can be restored.' },
-  } satisfies Descriptions<FactValidity>,
+    // Before the value it stands for: of two names for one value, the last is the one that answers give.
+    forgotten: { value: 'retracted', description: 'The old name of retracted, taken and never given.' },
+    retracted: { value: 'retracted', description: 'Forgotten on purpose; can be restored.' },
+  } as const satisfies Record<FactValidity | 'forgotten', { value?: FactValidity; description: string }>,
 });
 
 export const RelationEnum = builder.enumType('Relation', {
