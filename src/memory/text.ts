@@ -1,13 +1,24 @@
 import { invalidInput } from '../errors.ts';
 
+/** What is longer is cut: a memory is something to recall, and not a document. */
 export const contentLimit = 20_000;
+/** What is longer than this was not meant as a memory at all, and is refused. */
+export const contentRefusalLimit = 200_000;
 export const nameLimit = 200;
 
 /**
  * The stored form of free text: no NUL (PostgreSQL refuses it), no half of a surrogate pair, runs of blanks collapsed,
- * cut at the limit between code points. Blank text is refused: there is nothing to remember in it.
+ * cut at the limit between code points. Blank text is refused: there is nothing to remember in it. So is a whole book.
  */
 export function normaliseContent(field: string, given: string): string {
+  if (given.length > contentRefusalLimit) {
+    throw invalidInput(
+      field,
+      `text of at most ${contentRefusalLimit} characters`,
+      given,
+      'Store its parts, or what matters in it.',
+    );
+  }
   const text = storable(given)
     .replace(/[^\S\n]+/g, ' ')
     .replace(/\s*\n\s*/g, '\n')

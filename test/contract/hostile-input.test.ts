@@ -1,0 +1,93 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { storeFact } from '../../src/memory/facts.ts';
+import { storeRule } from '../../src/memory/rules.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { throughEveryDoor, type Door, type View } from './doors.ts';
+
+describe('hostile input', () => {
+  let testApp: TestApp;
+  let door: Door;
+
+  beforeAll(async () => {
+    testApp = await createTestApp();
+  });
+  afterAll(() => testApp.close());
+
+  const fact = { subject: 'user', predicate: 'hostile', content: 'x' };
+  const episode = { butler: 'health', content: 'x' };
+
+  async function countRows(): Promise<number[]> {
+    const client = testApp.core.db.tenant('default');
+    return [
+      await client.episode.count(),
+      await client.fact.count(),
+      await client.rule.count(),
+      await client.memoryEvent.count(),
+    ];
+  }
+
+  const refused: [string, (open: Door) => Promise<View>][] = [
+    ['a text of a megabyte', (open) => open.storeFact({ ...fact, content: 'x'.repeat(1_048_576) })],
+    ['an episode of a megabyte', (open) => open.storeEpisode({ ...episode, content: 'x'.repeat(1_048_576) })],
+    ['a rule of a megabyte', (open) => open.storeRule({ content: 'x'.repeat(1_048_576) })],
+    [
+      'ten thousand tags',
+      (open) => open.storeFact({ ...fact, tags: Array.from({ length: 10_000 }, (_, n) => `tag ${n}`) }),
+    ],
+    ['a blank tag', (open) => open.storeFact({ ...fact, tags: [' '] })],
+    ['a confidence above one', (open) => open.storeFact({ ...fact, confidence: 1.1 })],
+    ['the last date there is', (open) => open.storeFact({ ...fact, observedAt: new Date(8.64e15) })],
+    ['the first date there is', (open) => open.storeEpisode({ ...episode, observedAt: new Date(-8.64e15) })],
+    ['a blank subject', (open) => open.storeFact({ ...fact, subject: '\u0000 \t' })],
+    ['a predicate of control characters', (open) => open.storeFact({ ...fact, predicate: 'a\u0007b' })],
+    ['a name that is half a character', (open) => open.storeFact({ ...fact, scope: 'a\ud800' })],
+    ['a text of nothing but NUL', (open) => open.storeRule({ content: '\u0000\u0000' })],
+    ['a permanence that there is not', (open) => open.storeFact({ ...fact, permanence: 'eternal' })],
+    ['a session that is no UUID', (open) => open.storeEpisode({ ...episode, sessionId: "'; DROP TABLE facts; --" })],
+    [
+      'an end before the beginning',
+      (open) => open.storeFact({ ...fact, validFrom: new Date('2026-02-01'), validTo: new Date('2026-01-01') }),
+    ],
+    ['metadata without end', (open) => open.storeFact({ ...fact, metadata: { text: 'x'.repeat(70_000) } })],
+  ];
+
+  // JSON has no NaN and no Infinity: on the wire they are null, which means the default.
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, -0.5])(
+    'an importance of %s is refused by the core',
+    async (importance) => {
+      const before = await countRows();
+      const { memory } = testApp.app.createContext();
+
+      await expect(storeFact(memory, { ...fact, importance })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+      await expect(storeRule(memory, { content: 'x', importance })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+      expect(await countRows()).toEqual(before);
+    },
+  );
+
+  throughEveryDoor((open) => {
+    beforeEach(async () => {
+      door = await open(testApp);
+    });
+    afterEach(() => door.close());
+
+    it.each(refused)('%s is refused with a clear error, and nothing is written', async (_name, store) => {
+      const before = await countRows();
+
+      await expect(store(door)).rejects.toMatchObject({
+        code: expect.stringMatching(/^(INVALID_INPUT|BAD_REQUEST)$/) as string,
+        message: expect.stringMatching(/\w/) as string,
+      });
+      expect(await countRows()).toEqual(before);
+    });
+
+    it('text that only looks hostile is kept as it is', async () => {
+      const content = `'; DROP TABLE facts; -- %s \${x} <script> \\u0000 {"a":1} 😀`;
+      expect(await door.storeFact({ ...fact, content })).toMatchObject({ content });
+    });
+
+    it('text somewhat too long is cut between characters', async () => {
+      const { content } = await door.storeEpisode({ ...episode, content: '😀'.repeat(15_000) });
+      expect(content).toBe('😀'.repeat(10_000));
+    });
+  });
+});
