@@ -12,6 +12,7 @@ import './types/memory-list.ts';
 import './types/note.ts';
 import './types/rule.ts';
 import './types/schedule.ts';
+import './types/search.ts';
 import './types/stats.ts';
 import './types/traversal.ts';
 

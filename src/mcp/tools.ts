@@ -8,7 +8,9 @@ import { historyTool } from './tools/history.ts';
 import { ingestBatchTool } from './tools/ingest-batch.ts';
 import { markRuleHarmfulTool } from './tools/mark-rule-harmful.ts';
 import { markRuleHelpfulTool } from './tools/mark-rule-helpful.ts';
+import { recallTool } from './tools/recall.ts';
 import { restoreMemoryTool } from './tools/restore-memory.ts';
+import { searchTool } from './tools/search.ts';
 import { statsTool } from './tools/stats.ts';
 import { storeEpisodeTool } from './tools/store-episode.ts';
 import { storeFactTool } from './tools/store-fact.ts';
@@ -22,6 +24,8 @@ export const tools: readonly Tool[] = [
   storeRuleTool,
   storeNoteTool,
   ingestBatchTool,
+  searchTool,
+  recallTool,
   getMemoryTool,
   confirmMemoryTool,
   markRuleHelpfulTool,

@@ -19,6 +19,24 @@ const oneRule = {
   required: ['rule_id'],
 };
 
+const retrieval = {
+  butler: 'string',
+  from: 'string',
+  generation: 'array',
+  limit: 'integer',
+  maturity: 'array',
+  min_confidence: 'number',
+  mode: 'string',
+  permanence: 'array',
+  predicate: 'string',
+  scope: 'string',
+  subject: 'string',
+  tags: 'array',
+  to: 'string',
+  types: 'array',
+  validity: 'array',
+};
+
 /** The public surface. Whoever changes it changes it for every agent there is, so it is written out here. */
 const surface: Record<string, { arguments: Record<string, string>; required: string[]; isReadOnly: boolean }> = {
   memory_store_episode: {
@@ -95,6 +113,8 @@ const surface: Record<string, { arguments: Record<string, string>; required: str
     required: [],
     isReadOnly: true,
   },
+  memory_search: { arguments: { query: 'string', ...retrieval }, required: ['query'], isReadOnly: true },
+  memory_recall: { arguments: { topic: 'string', ...retrieval }, required: ['topic'], isReadOnly: true },
   memory_health: { arguments: {}, required: [], isReadOnly: true },
 };
 

@@ -1,0 +1,155 @@
+import { effectiveConfidence } from '../../memory/confidence.ts';
+import { memoryTypeOf } from '../../memory/memories.ts';
+import { recallMemories, type RecallOutcome, type RecallResult } from '../../retrieval/recall.ts';
+import { searchMemories, type SearchOutcome, type SearchResult } from '../../retrieval/search.ts';
+import { searchModes, type SearchMode } from '../../retrieval/defaults.ts';
+import { builder } from '../builder.ts';
+import { GenerationEnum, MaturityEnum, MemoryTypeEnum, PermanenceEnum, ValidityEnum } from '../enums.ts';
+import { MemoryInterface } from './memory.ts';
+
+const modeDescriptions: Record<SearchMode, { description: string }> = {
+  hybrid: { description: 'By words and by meaning.' },
+  semantic: { description: 'By meaning alone.' },
+  keyword: { description: 'By words alone.' },
+};
+
+const SearchModeEnum = builder.enumType('SearchMode', {
+  description: 'How memories are matched.',
+  values: Object.fromEntries(searchModes.map((mode) => [mode, modeDescriptions[mode]])) as typeof modeDescriptions,
+});
+
+const MatchPartsRef = builder.objectRef<SearchResult['parts']>('MatchParts').implement({
+  description: 'How well a memory matches, by channel.',
+  fields: (t) => ({
+    similarity: t.exposeFloat('similarity', {
+      nullable: true,
+      description: 'Cosine similarity to the query; null where meaning was not asked for.',
+    }),
+    semanticRank: t.exposeInt('semanticRank', { nullable: true, description: 'Its place by meaning; 1 is the best.' }),
+    keywordScore: t.exposeFloat('keywordScore', { description: 'BM25 of its own words.' }),
+    lentScore: t.exposeFloat('lentScore', { description: 'What neighbouring episodes of its session lent.' }),
+    keywordRank: t.exposeInt('keywordRank', { nullable: true, description: 'Its place by words; 1 is the best.' }),
+  }),
+});
+
+const CompositeRef = builder.objectRef<RecallResult['composite']>('ScoreParts').implement({
+  description:
+    'What the score of a recall is made of. Each part is from 0 to 1 and has its weight in the configuration.',
+  fields: (t) => ({
+    relevance: t.exposeFloat('relevance', { description: 'How well it matches, as a share of the best.' }),
+    importance: t.exposeFloat('importance', { description: 'A tenth of its importance.' }),
+    recency: t.exposeFloat('recency', { description: 'How lately it was asked for or stored.' }),
+    confidence: t.exposeFloat('confidence', { description: 'Its effective confidence.' }),
+    maturityWeight: t.exposeFloat('maturityWeight', {
+      description: 'What the sum is multiplied by; 1 for all but rules.',
+    }),
+  }),
+});
+
+type Found = SearchResult & Partial<Pick<RecallResult, 'composite'>>;
+
+const MemoryMatchRef = builder.objectRef<Found>('MemoryMatch').implement({
+  description: 'A memory that was found, and why.',
+  fields: (t) => ({
+    memory: t.field({ type: MemoryInterface, description: 'The memory.', resolve: ({ memory }) => memory.row }),
+    type: t.field({
+      type: MemoryTypeEnum,
+      description: 'Which of the three it is.',
+      resolve: ({ memory }) => memoryTypeOf(memory.row),
+    }),
+    uuid: t.field({ type: 'UUID', description: 'Its UUID.', resolve: ({ memory }) => memory.row.id }),
+    score: t.exposeFloat('score', { description: 'What it is ordered by.' }),
+    relevance: t.exposeFloat('relevance', { description: 'How well it matches, as a share of the best: 0 to 1.' }),
+    isWarning: t.exposeBoolean('isWarning', { description: 'Whether it says what not to do.' }),
+    parts: t.field({
+      type: MatchPartsRef,
+      description: 'How well it matches, by channel.',
+      resolve: ({ parts }) => parts,
+    }),
+    scoreParts: t.field({
+      type: CompositeRef,
+      nullable: true,
+      description: 'What the score is made of; null for a search, whose score is the match alone.',
+      resolve: ({ composite }) => composite ?? null,
+    }),
+    effectiveConfidence: t.float({
+      nullable: true,
+      description: 'The confidence now; null for an episode, which happened.',
+      resolve: ({ memory: { row } }, _args, { memory }) =>
+        'confidence' in row ? effectiveConfidence(row, memory.now()) : null,
+    }),
+  }),
+});
+
+const SearchAnswerRef = builder.objectRef<SearchOutcome | RecallOutcome>('SearchAnswer').implement({
+  description: 'What was found.',
+  fields: (t) => ({
+    query: t.exposeString('query', { description: 'The text as it was used.' }),
+    mode: t.expose('mode', { type: SearchModeEnum, description: 'How memories were matched.' }),
+    intent: t.exposeString('intent', { description: 'What the text seems to ask for.' }),
+    candidates: t.exposeInt('candidates', { description: 'How many memories were ranked.' }),
+    results: t.field({
+      type: [MemoryMatchRef],
+      description: 'The best of them: by score, then the newer, then the lesser id.',
+      resolve: ({ results }) => results,
+    }),
+  }),
+});
+
+const filterFields = (t: Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0]) => ({
+  scope: t.string({
+    description: 'Facts and rules of "global" and this scope; episodes of this butler. Left out: all.',
+  }),
+  mode: t.field({ type: SearchModeEnum, description: 'How memories are matched. Default from the configuration.' }),
+  limit: t.int({ description: 'How many at most, from 1 to 1000. Default from the configuration.' }),
+  minConfidence: t.float({ description: 'Least effective confidence of facts and rules; 0 lets fading ones through.' }),
+  validity: t.field({ type: [ValidityEnum], description: 'Any of these. Default: active and fading.' }),
+  generation: t.field({ type: [GenerationEnum], description: 'Any of these.' }),
+  permanence: t.field({ type: [PermanenceEnum], description: 'Any of these. Facts and rules.' }),
+  maturity: t.field({ type: [MaturityEnum], description: 'Any of these. Rules only.' }),
+  subject: t.string({ description: 'Whom or what a fact is about.' }),
+  predicate: t.string({ description: 'What a fact says of its subject.' }),
+  butler: t.string({ description: 'The butler that observed or learned it.' }),
+  tags: t.stringList({ description: 'All of these.' }),
+  from: t.field({ type: 'DateTime', description: 'About this moment or later.' }),
+  to: t.field({ type: 'DateTime', description: 'About a moment before this.' }),
+});
+
+const SearchInputType = builder.inputType('SearchInput', {
+  description: 'What to look for, and where.',
+  fields: (t) => ({
+    query: t.string({
+      required: true,
+      description: 'Words or a question. "Quoted phrases" must occur, -excluded words must not.',
+    }),
+    types: t.field({ type: [MemoryTypeEnum], description: 'Only these. Default: all three.' }),
+    ...filterFields(t),
+  }),
+});
+
+const RecallInputType = builder.inputType('RecallInput', {
+  description: 'What to recall, and where.',
+  fields: (t) => ({
+    topic: t.string({ required: true, description: 'What it is about, in any words.' }),
+    types: t.field({ type: [MemoryTypeEnum], description: 'Only these. Default: facts and rules.' }),
+    ...filterFields(t),
+  }),
+});
+
+builder.queryFields((t) => ({
+  search: t.field({
+    type: SearchAnswerRef,
+    description: 'Finds the memories that match best, across types. Each one returned counts as referenced.',
+    complexity: 20,
+    args: { input: t.arg({ type: SearchInputType, required: true, description: 'What to look for.' }) },
+    resolve: (_root, { input }, { memory }) => searchMemories(memory, input),
+  }),
+  recall: t.field({
+    type: SearchAnswerRef,
+    description:
+      'Recalls what matters most about a topic: relevance, importance, recency and confidence together. Each memory returned counts as referenced.',
+    complexity: 20,
+    args: { input: t.arg({ type: RecallInputType, required: true, description: 'What to recall.' }) },
+    resolve: (_root, { input }, { memory }) => recallMemories(memory, input),
+  }),
+}));

@@ -1,0 +1,24 @@
+import { memoryFields, type MemoryResult } from './memory-fields.ts';
+import { inlined } from './selection.ts';
+
+/** What a tool tells of the memories that were found: each with its score, flat. */
+export const matchFields = /* GraphQL */ `
+  mode
+  intent
+  candidates
+  results { score relevance isWarning ${inlined}: memory { ${memoryFields} } }
+`;
+
+export interface MatchesResult {
+  results: (MemoryResult & { score: number; is_warning: boolean; subject?: string; predicate?: string })[];
+}
+
+export function describeMatches({ results }: MatchesResult): string {
+  if (results.length === 0) return 'Nothing was found.';
+  return results
+    .map(({ type, id, score, content, is_warning: isWarning, subject, predicate }) => {
+      const about = subject === undefined ? '' : `${subject}, ${predicate}: `;
+      return `${isWarning ? 'WARNING ' : ''}${type} ${id} (${score.toFixed(3)}): ${about}${content}`;
+    })
+    .join('\n');
+}
