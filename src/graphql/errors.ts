@@ -23,7 +23,7 @@ interface HttpExtension {
 
 /** A body that is no JSON is no GraphQL request at all, and is refused as such whatever the client accepts. */
 function statusOf({ extensions, nodes, source }: GraphQLError): HttpExtension | undefined {
-  const http = extensions['http'] as HttpExtension | undefined;
+  const http = extensions.http;
   const isAboutDocument = nodes !== undefined || source !== undefined;
   return http === undefined || isAboutDocument ? http : { ...http, spec: false };
 }

@@ -73,7 +73,7 @@ const ladder: Maturity[] = ['candidate', 'established', 'proven'];
 
 /** One step up, whatever its record: a person answers for it. */
 export async function promoteRule(context: MemoryContext, input: RuleWrite): Promise<Rule> {
-  return changeRule(context, 'promoteRule', input, (mutation, rule) => stepTo(mutation, rule, +1));
+  return changeRule(context, 'promoteRule', input, (mutation, rule) => stepTo(mutation, rule, 1));
 }
 
 /** One step down. What its applications earn later may lift it again. */

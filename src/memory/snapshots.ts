@@ -11,11 +11,11 @@ export type PastRow = MemoryRow & {
 /** What events do not keep: references are counted now and were not told one by one. */
 const notKept = { referenceCount: 0, lastReferencedAt: null };
 
-export function rowOf(type: MemoryType, snapshot: Snapshot, viewedAt: Date): PastRow {
+export function rowOf(type: MemoryType, snapshot: Snapshot, at: Date): PastRow {
   const entries = Object.entries(snapshot).map(([name, value]) => [toCamelCase(name), valueOf(name, value)]);
   const row = Object.fromEntries(entries) as Record<string, unknown>;
   const derived = type === 'episode' ? { consolidated: row['consolidationStatus'] === 'consolidated' } : {};
-  return { ...notKept, ...derived, ...row, viewedAt } as unknown as PastRow;
+  return { ...notKept, ...derived, ...row, viewedAt: at } as unknown as PastRow;
 }
 
 /** The moment a memory is looked at: a past one, or now. */

@@ -32,8 +32,9 @@ function configWith(graphql: Partial<Config['graphql']>, environment: Config['bu
 }
 
 async function ask(config: Config, body: object): Promise<GraphQLAnswer> {
-  testApp = await createTestApp(config);
-  return postToGraphQL(testApp.app.fetch, 'http://localhost', JSON.stringify(body));
+  const own = await createTestApp(config);
+  testApp = own;
+  return postToGraphQL((request) => own.app.fetch(request), 'http://localhost', JSON.stringify(body));
 }
 
 async function fileOf(content: unknown): Promise<string> {
@@ -51,8 +52,9 @@ describe('introspection', () => {
   ] as const)('in %s, configured as %s, is allowed: %s', async (environment, introspectionKey, isAllowed) => {
     const graphql = introspectionKey === undefined ? {} : { introspection: introspectionKey };
     const config = configWith(graphql, environment);
-    testApp = await createTestApp(config);
-    const { errors } = await requestGraphQL(testApp.app.fetch, 'http://localhost', introspection);
+    const own = await createTestApp(config);
+    testApp = own;
+    const { errors } = await requestGraphQL((request) => own.app.fetch(request), 'http://localhost', introspection);
 
     expect(errors === undefined).toBe(isAllowed);
     expect(validateDocument(createDocumentPolicy(config), parse(introspection)).length === 0).toBe(isAllowed);

@@ -10,7 +10,8 @@ let server: Server;
 
 beforeAll(async () => {
   testApp = await createTestApp();
-  server = createServer(createServerAdapter((request) => testApp.app.fetch(request)));
+  const adapter = createServerAdapter((request) => testApp.app.fetch(request));
+  server = createServer((request, response) => void adapter(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
 afterAll(async () => {

@@ -25,7 +25,7 @@ async function ask(query: string, variables: Record<string, unknown> = {}): Prom
 }
 
 function answerTo(query: string, variables: Record<string, unknown> = {}): Promise<GraphQLAnswer> {
-  return requestGraphQL(testApp.app.fetch, 'http://localhost', query, variables);
+  return requestGraphQL((request) => testApp.app.fetch(request), 'http://localhost', query, variables);
 }
 
 async function onDay<T>(day: number, work: () => Promise<T>): Promise<T> {

@@ -86,7 +86,12 @@ const threeLevels = /* GraphQL */ `
 
 async function countStatements(first: number): Promise<number> {
   const before = statements.mock.calls.length;
-  const { data, errors } = await requestGraphQL<Facts>(testApp.app.fetch, 'http://localhost', threeLevels, { first });
+  const { data, errors } = await requestGraphQL<Facts>(
+    (request) => testApp.app.fetch(request),
+    'http://localhost',
+    threeLevels,
+    { first },
+  );
   expect(errors).toBeUndefined();
   expect(data.facts.edges).toHaveLength(first);
   return statements.mock.calls.length - before;

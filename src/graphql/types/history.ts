@@ -282,9 +282,9 @@ interface PageArguments {
 }
 
 /** Pages by number, for what does not change while it is read. */
-async function pageOf<Item>(
+async function pageOf(
   args: PageArguments,
-  read: (page: { offset: number; limit: number }) => Promise<{ items: Item[]; total: number }>,
+  read: (page: { offset: number; limit: number }) => Promise<{ items: unknown[]; total: number }>,
 ): Promise<unknown> {
   for (const field of ['first', 'last'] as const) checkLimit(field, args[field], 1, pageLimit);
   let total = 0;
