@@ -3,6 +3,7 @@ import type { PoolClient } from 'pg';
 import { Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import type { Engine, EngineName } from './engine.ts';
 import { toMemoryError } from './database-errors.ts';
+import { EventHub, hasEvents, type EventSignal } from './event-signal.ts';
 import { openPglite } from './pglite-engine.ts';
 import { openPostgres } from './postgres-engine.ts';
 
@@ -26,6 +27,8 @@ export interface Database {
   queueQuery(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
   /** As the owner of the tables: migrations, storage maintenance, doctor. No statement timeout. */
   asOwner<T>(work: (client: PoolClient) => Promise<T>): Promise<T>;
+  /** Tells when transactions that wrote events have ended. */
+  readonly events: EventSignal;
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -47,16 +50,25 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     adapter: new PrismaPg(engine.pool),
     transactionOptions: { maxWait: options.transactionTimeoutMs, timeout: options.transactionTimeoutMs },
   });
+  const events = new EventHub(engine.eventChannel);
   return {
     engine: engine.name,
     location: engine.location,
-    transaction: async (tenantId, work) =>
-      prisma
+    events,
+    transaction: async (tenantId, work) => {
+      let opened: Transaction | undefined;
+      return prisma
         .$transaction(async (transaction) => {
+          opened = transaction;
           await transaction.$executeRaw(enterTenant(tenantId, options.statementTimeoutMs));
           return work(transaction);
         })
-        .catch(rethrow),
+        .catch(rethrow)
+        .finally(() => {
+          // Also after a failure: its end may let others' events out, and a commit whose answer was lost has happened.
+          if (opened !== undefined && hasEvents(opened)) events.raise(tenantId);
+        });
+    },
     tenant: (tenantId) => bindToTenant(prisma, tenantId, options.statementTimeoutMs),
     listTenants: async () => {
       const { rows } = await asMaintenance(engine, options, (client) =>
@@ -71,6 +83,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       await engine.pool.query('SELECT 1').catch(rethrow);
     },
     close: async () => {
+      await events.close();
       await prisma.$disconnect();
       await engine.close();
     },

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { EventChannel } from './event-channel.ts';
 
 export type EngineName = 'pglite' | 'postgres';
 
@@ -13,5 +14,7 @@ export interface Engine {
   readonly ownerPool: Pool;
   /** Runs storage work (VACUUM, migrations) that may rightly take longer than a statement is allowed to. */
   withoutStatementTimeout<T>(work: () => Promise<T>): Promise<T>;
+  /** To the other processes on the same data. Undefined where there can be none. */
+  readonly eventChannel: EventChannel | undefined;
   close(): Promise<void>;
 }

@@ -51,6 +51,7 @@ export async function openPglite(options: PgliteEngineOptions): Promise<Engine> 
     location: directory,
     pool,
     ownerPool: pool,
+    eventChannel: undefined,
     withoutStatementTimeout: async (work) => {
       timeoutMs = 0;
       return work().finally(() => (timeoutMs = options.statementTimeoutMs));

@@ -2,6 +2,7 @@ import { Pool, type ClientConfig } from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import { MemoryError } from '../errors.ts';
 import type { Engine } from './engine.ts';
+import { PostgresEventChannel } from './event-channel.ts';
 import { forgiveRollbackOfLostConnections } from './lost-connection.ts';
 
 export interface PostgresEngineOptions {
@@ -39,6 +40,10 @@ export async function openPostgres(options: PostgresEngineOptions): Promise<Engi
     location: describeTarget(target),
     pool,
     ownerPool,
+    eventChannel: new PostgresEventChannel(pool, {
+      ...target,
+      connectionTimeoutMillis: options.connectTimeoutMs,
+    }),
     // The limit is set by each transaction for itself, and owner's work sets none.
     withoutStatementTimeout: (work) => work(),
     close,

@@ -1,17 +1,20 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../db/database.ts';
+import { announceEvents } from '../db/event-signal.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { actorOf, type MemoryContext } from './context.ts';
 
-export type EntityType =
-  | 'episode'
-  | 'fact'
-  | 'rule'
-  | 'link'
-  | 'embedding_version'
-  | 'consolidation_run'
-  | 'token'
-  | 'tenant';
+export const entityTypes = [
+  'episode',
+  'fact',
+  'rule',
+  'link',
+  'embedding_version',
+  'consolidation_run',
+  'token',
+  'tenant',
+] as const;
+export type EntityType = (typeof entityTypes)[number];
 
 export interface EventInput {
   id?: string;
@@ -28,10 +31,13 @@ export interface EventInput {
 /** One for each change, in the transaction of the change: a change that commits without its event cannot be. */
 export async function recordEvent(context: MemoryContext, transaction: Transaction, event: EventInput): Promise<void> {
   const { principal, requestContext } = context;
+  announceEvents(transaction);
+  const id = event.id ?? uuidv7();
+  if (event.id !== undefined) context.recorded?.push(id);
   await transaction.memoryEvent.create({
     data: {
       tenantId: principal.tenantId,
-      id: event.id ?? uuidv7(),
+      id,
       eventType: event.eventType,
       entityType: event.entityType,
       entityId: event.entityId,

@@ -1,7 +1,5 @@
 -- A judgement that no longer counts (its mark was undone, or the text that it judged was edited) is kept with the event
--- that retired it. The counters of a rule count the others.
+-- that retired it (no foreign key: events are never deleted, and the judgement is written before them). The counters of a rule count the others.
 ALTER TABLE rule_applications ADD COLUMN retired_by_event_id uuid;
-ALTER TABLE rule_applications ADD CONSTRAINT rule_applications_retired_by_fkey
-  FOREIGN KEY (tenant_id, retired_by_event_id) REFERENCES memory_events (tenant_id, id) DEFERRABLE INITIALLY DEFERRED;
 CREATE INDEX rule_applications_by_retirement ON rule_applications (tenant_id, retired_by_event_id)
   WHERE retired_by_event_id IS NOT NULL;
