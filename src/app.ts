@@ -16,6 +16,7 @@ import { createMcpHttpDoor, type McpHttpDoor } from './mcp/http.ts';
 import { bindSurface, createMcpServer, selectTools } from './mcp/server.ts';
 import { createActivityFeed, type ActivityFeedTimes } from './memory/activity-feed.ts';
 import type { Principal } from './memory/context.ts';
+import { ReferenceQueue } from './memory/references.ts';
 import { describeModel, findModelChanges } from './memory/embedding-versions.ts';
 import {
   acceptRequestContext,
@@ -58,10 +59,12 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
     queue: async () => (queue === undefined ? starting : queue.check().then(() => ok)),
   });
   const activity = createActivityFeed({ ...activityTimes, db: core.db, logger: core.logger });
+  const references = new ReferenceQueue(core);
   const scheduledJobs = new Set<string>(jobs.map(({ schedule }) => schedule));
   const createContext = (given: Partial<RequestContext> = {}): GraphQLContext => ({
     health,
     activity,
+    references,
     scheduledJobs,
     memory: {
       db: core.db,
@@ -94,6 +97,7 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
     stop: async () => {
       activity.close();
       await mcp.http.close();
+      await references.stop();
       // A queue that is still starting would go on after the database is closed.
       await queueStart?.catch(() => undefined);
       await queue?.stop();

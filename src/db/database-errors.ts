@@ -13,6 +13,12 @@ export function toMemoryError(error: unknown): unknown {
       hint: 'Ask for less at once, or raise statement_timeout_ms in [butler.db].',
     });
   }
+  if (codes.some((code) => code === '40P01' || code === '40001')) {
+    return new MemoryError('CONFLICT', 'others were changing the same memories in another order', {
+      cause: error,
+      hint: 'Nothing was changed. Try again.',
+    });
+  }
   if (codes.some(isConnectionCode) || (codes.length === 0 && isConnectionMessage(error))) {
     return new MemoryError('DATABASE_UNAVAILABLE', 'the database cannot be reached', {
       cause: error,

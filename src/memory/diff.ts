@@ -1,4 +1,5 @@
 import { changesBetween, countChangesBetween, type ChangeKind } from '../db/sql/changes-between.ts';
+import { splitPage, type PageRow } from '../db/sql/page-with-total.ts';
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import { invalidInput } from '../errors.ts';
 import type { MemoryContext } from './context.ts';
@@ -21,6 +22,7 @@ export interface MemoryChange {
 export interface Span {
   from: Date;
   to: Date;
+  /** All of them when none is named. */
   types?: readonly MemoryType[] | null | undefined;
 }
 
@@ -30,14 +32,13 @@ export interface ChangeCount {
   count: number;
 }
 
-interface ChangeRow {
+interface ChangeRow extends PageRow {
   type: MemoryType;
   id: string;
   kind: ChangeKind;
   events: number;
   before: Snapshot | null;
   after: Snapshot | null;
-  total: number;
 }
 
 export async function listChanges(
@@ -47,9 +48,10 @@ export async function listChanges(
 ): Promise<{ changes: MemoryChange[]; total: number }> {
   const { tenantId } = context.principal;
   const { from, to, types } = checkSpan(span);
-  const rows = await context.db
+  const found = await context.db
     .tenant(tenantId)
-    .$queryRaw<ChangeRow[]>(changesBetween({ tenantId, from, to, types: types ?? null, offset, limit }));
+    .$queryRaw<ChangeRow[]>(changesBetween({ tenantId, from, to, types, offset, limit }));
+  const { rows, total } = splitPage(found);
   const changes = rows.map(({ type, id, kind, events, before, after }) => ({
     type,
     id,
@@ -59,20 +61,19 @@ export async function listChanges(
     after: after === null ? null : rowOf(type, after, to),
     changes: changedNames(before, after),
   }));
-  return { changes, total: rows[0]?.total ?? 0 };
+  return { changes, total };
 }
 
 export async function countChanges(context: MemoryContext, span: Span): Promise<ChangeCount[]> {
   const { tenantId } = context.principal;
   const { from, to, types } = checkSpan(span);
-  return context.db
-    .tenant(tenantId)
-    .$queryRaw<ChangeCount[]>(countChangesBetween({ tenantId, from, to, types: types ?? null }));
+  return context.db.tenant(tenantId).$queryRaw<ChangeCount[]>(countChangesBetween({ tenantId, from, to, types }));
 }
 
-function checkSpan(span: Span): Span {
+function checkSpan(span: Span): { from: Date; to: Date; types: readonly MemoryType[] | null } {
   checkDate('from', span.from);
   checkDate('to', span.to);
   if (span.to < span.from) throw invalidInput('to', 'not before from', span.to);
-  return span;
+  const { from, to, types } = span;
+  return { from, to, types: types == null || types.length === 0 ? null : types };
 }

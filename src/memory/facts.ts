@@ -142,6 +142,14 @@ export async function lockLiveFact(
   });
 }
 
+/** Keys before rows, as whoever stores a fact takes them: else two writers could wait for each other. */
+export async function lockKeysOf({ transaction, tenantId }: Mutation, ids: readonly string[]): Promise<void> {
+  const facts = await transaction.fact.findMany({ where: { tenantId, id: { in: [...ids] } }, orderBy: { id: 'asc' } });
+  for (const { scope, subject, predicate } of facts) {
+    await transaction.$queryRaw(lockFactKey(tenantId, scope, subject, predicate));
+  }
+}
+
 async function confirmStored(
   mutation: Mutation,
   live: Fact,

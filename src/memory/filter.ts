@@ -16,6 +16,12 @@ export function normaliseValidity(given: string): string {
   return given === 'forgotten' ? 'retracted' : given;
 }
 
+/** The filter, with these validities if it names none. */
+export function withValidity(given: MemoryFilter | null | undefined, otherwise: readonly string[]): MemoryFilter {
+  const named = given?.validity ?? [];
+  return { ...given, validity: named.length === 0 ? otherwise : named };
+}
+
 export function normaliseFilter(given: MemoryFilter): MemoryFilter {
   const { from, to } = given;
   checkDate('from', from);

@@ -69,7 +69,7 @@ async function requireEnd({ transaction, tenantId }: Mutation, field: string, en
 
 async function findLink(context: MemoryContext, { source, target, relation }: Omit<Link, 'createdAt'>): Promise<Link> {
   const { tenantId } = context.principal;
-  const { createdAt } = await context.db.tenant(tenantId).memoryLink.findFirstOrThrow({
+  const link = await context.db.tenant(tenantId).memoryLink.findFirst({
     where: {
       tenantId,
       sourceType: source.type,
@@ -79,11 +79,14 @@ async function findLink(context: MemoryContext, { source, target, relation }: Om
       relation,
     },
   });
-  return { source, target, relation, createdAt };
+  // An idempotency key may outlive its link.
+  if (link === null) throw new MemoryError('NOT_FOUND', `link: ${relation} was made and is not there any more`);
+  return { source, target, relation, createdAt: link.createdAt };
 }
 
 export interface LinksChoice {
   direction: LinkDirection;
+  /** Any, when none is named. */
   relations: readonly Relation[] | null;
   limit: number;
 }
@@ -183,9 +186,10 @@ export async function followLinks(
   { depth, ...choice }: Omit<LinksChoice, 'limit'> & { depth: number },
 ): Promise<Step[]> {
   checkNumber('depth', depth, 1, depthLimit);
-  const reached = new Set([referenceKey(start)]);
+  const first = checkEnd('start', start);
+  const reached = new Set([referenceKey(first)]);
   const steps: { depth: number; link: LinkOfMemory }[] = [];
-  let frontier = [start];
+  let frontier = [first];
   for (let level = 1; level <= depth && frontier.length > 0; level++) {
     const links = await listLinks(context, frontier, { ...choice, limit: linksPerMemory });
     frontier = [];

@@ -2,6 +2,7 @@ import {
   countMemories,
   listMemoryIds,
   memoryOrders,
+  valueTypes,
   type ListedId,
   type ListPage,
   type ListPosition,
@@ -14,8 +15,8 @@ import { invalidInput } from '../errors.ts';
 import type { MemoryContext } from './context.ts';
 import { liveValidities } from './facts.ts';
 import { loadMemories, referenceKey, type MemoryRow } from './memories.ts';
-import { normaliseFilter } from './filter.ts';
-import { checkUuid } from './values.ts';
+import { normaliseFilter, withValidity } from './filter.ts';
+import { checkDate, checkUuid } from './values.ts';
 
 export interface ListChoice {
   type: MemoryType;
@@ -42,9 +43,10 @@ export async function listMemories(
   page: Omit<ListPage, 'after' | 'before'> & { after?: string | null | undefined; before?: string | null | undefined },
 ): Promise<Listed[]> {
   const { tenantId } = context.principal;
-  const query = queryOf(context, choice);
-  const positions = { after: readCursor(page.after, query), before: readCursor(page.before, query) };
-  const ids = await context.db.tenant(tenantId).$queryRaw<ListedId[]>(listMemoryIds(query, { ...page, ...positions }));
+  const fresh = queryOf(context, choice);
+  const [after, before] = [readCursor(page.after, fresh), readCursor(page.before, fresh)];
+  const query = { ...fresh, orderedAt: (after ?? before)?.orderedAt ?? fresh.orderedAt };
+  const ids = await context.db.tenant(tenantId).$queryRaw<ListedId[]>(listMemoryIds(query, { ...page, after, before }));
   const references = ids.map(({ id }) => ({ type: choice.type, id }));
   const rows = await loadMemories(context, references);
   return ids.flatMap(({ id, value }) => {
@@ -66,30 +68,54 @@ function queryOf(context: MemoryContext, { type, filter, order, descending }: Li
   if (!ordersOfType[type].includes(chosen)) {
     throw invalidInput('order', `one of ${ordersOfType[type].join(', ')} for a list of ${type}s`, chosen);
   }
+  const now = context.now();
   return {
     tenantId: context.principal.tenantId,
     type,
-    filter: normaliseFilter({ ...filter, validity: filter?.validity ?? liveValidities }),
+    filter: normaliseFilter(withValidity(filter, liveValidities)),
     order: chosen,
     descending: descending ?? true,
-    now: context.now(),
+    now,
+    orderedAt: now,
   };
 }
 
-function writeCursor({ order }: ListQuery, { value, id }: ListPosition): string {
-  return Buffer.from(JSON.stringify([order, value, id])).toString('base64url');
+function writeCursor({ type, order, orderedAt }: ListQuery, { value, id }: ListPosition): string {
+  return Buffer.from(JSON.stringify([type, order, value, id, orderedAt])).toString('base64url');
 }
 
-function readCursor(cursor: string | null | undefined, { order }: ListQuery): ListPosition | null {
+interface CursorPosition extends ListPosition {
+  orderedAt: Date;
+}
+
+function readCursor(cursor: string | null | undefined, { type, order }: ListQuery): CursorPosition | null {
   if (cursor === null || cursor === undefined) return null;
-  const allowed = `a cursor of a list by ${order}`;
   try {
-    const [given, value, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
-    if (given === order && typeof value === 'string' && value.length < 64 && typeof id === 'string') {
-      return { value, id: checkUuid('cursor', id) };
+    const [ofType, ofOrder, value, id, at] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
+    if (ofType === type && ofOrder === order && isText(value) && isText(id) && isText(at)) {
+      return { value: checkValue(order, value), id: checkUuid('cursor', id), orderedAt: readDate(at) };
     }
   } catch {
-    throw invalidInput('cursor', allowed, cursor);
+    // What is inside it is nothing that a caller should know.
   }
-  throw invalidInput('cursor', allowed, cursor);
+  throw invalidInput('cursor', `a cursor of a list of ${type}s by ${order}`, cursor);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+/** A caller may have made it up, and the database must not stumble over it. */
+function checkValue(order: MemoryOrder, value: string): string {
+  if (valueTypes[order] === 'timestamptz') return value === '-infinity' ? value : readDate(value).toISOString();
+  const number = Number(value);
+  const isIn = valueTypes[order] === 'integer' ? Number.isInteger(number) && Math.abs(number) < 2 ** 31 : true;
+  if (value.trim() === '' || !Number.isFinite(number) || !isIn) throw new RangeError(value);
+  return String(number);
+}
+
+function readDate(text: string): Date {
+  const date = new Date(text);
+  checkDate('cursor', date);
+  return date;
 }

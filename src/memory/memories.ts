@@ -3,7 +3,7 @@ import { MemoryError } from '../errors.ts';
 import type { Transaction } from '../db/database.ts';
 import type { Episode, Fact, Rule } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
-import { liveValidities, lockLiveFact, type FactValidity } from './facts.ts';
+import { liveValidities, lockKeysOf, lockLiveFact, type FactValidity } from './facts.ts';
 import { mutateOnce } from './idempotency.ts';
 import type { MemoryReference } from './links.ts';
 import { changeMemory, type Mutation } from './mutation.ts';
@@ -126,6 +126,7 @@ export async function restoreMemory(
   const reference = checkReference(given);
   const { type, id } = reference;
   await mutateOnce(context, { operation: 'restore', idempotencyKey, input: reference }, async (mutation) => {
+    if (type === 'fact') await lockKeysOf(mutation, [id]);
     const validity = await lockValidity(mutation, reference);
     if (validity !== 'retracted') {
       throw new MemoryError(

@@ -34,5 +34,5 @@ export async function storeNote(context: MemoryContext, input: StoreNoteInput): 
 function predicateOf(content: string): string {
   const words = content.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const digest = createHash('sha256').update(content).digest('hex').slice(0, 8);
-  return [...words.slice(0, 5).map((word) => word.slice(0, 24)), digest].join('_');
+  return [...words.slice(0, 5).map((word) => Array.from(word).slice(0, 16).join('')), digest].join('_');
 }

@@ -1,8 +1,10 @@
+import { splitPage, type PageRow } from '../db/sql/page-with-total.ts';
 import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
 import { timeline } from '../db/sql/timeline.ts';
+import { invalidInput } from '../errors.ts';
 import type { MemoryContext } from './context.ts';
 import { factValidities } from './facts.ts';
-import { normaliseFilter, type MemoryFilter } from './filter.ts';
+import { normaliseFilter, withValidity, type MemoryFilter } from './filter.ts';
 import { loadMemories, referenceKey, type MemoryRow } from './memories.ts';
 import { checkDate } from './values.ts';
 
@@ -29,21 +31,23 @@ export async function readTimeline(
   page: { offset: number; limit: number },
 ): Promise<{ entries: TimelineEntry[]; total: number }> {
   const { tenantId } = context.principal;
-  const rows = await context.db.tenant(tenantId).$queryRaw<{ type: MemoryType; id: string; at: Date; total: number }[]>(
+  if (from != null && to != null && to < from) throw invalidInput('to', 'not before from', to);
+  const found = await context.db.tenant(tenantId).$queryRaw<({ type: MemoryType; id: string; at: Date } & PageRow)[]>(
     timeline({
       ...page,
       tenantId,
-      types: types == null || types.length === 0 ? memoryTypes : types,
-      filter: normaliseFilter({ ...filter, validity: filter?.validity ?? notRetracted }),
+      types: types == null || types.length === 0 ? memoryTypes : [...new Set(types)],
+      filter: normaliseFilter(withValidity(filter, notRetracted)),
       from: checkDate('from', from),
       to: checkDate('to', to),
       now: context.now(),
     }),
   );
+  const { rows, total } = splitPage(found);
   const memories = await loadMemories(context, rows);
   const entries = rows.flatMap(({ type, id, at }) => {
     const memory = memories.get(referenceKey({ type, id }));
     return memory === undefined ? [] : [{ at, memory }];
   });
-  return { entries, total: rows[0]?.total ?? 0 };
+  return { entries, total };
 }

@@ -7,7 +7,7 @@ import type { MemoryEvent, MemoryLink, Prisma } from '../generated/prisma/client
 import type { MemoryContext } from './context.ts';
 import { embedOne } from './embed.ts';
 import { ensureEmbeddingVersion } from './embedding-versions.ts';
-import { liveValidities } from './facts.ts';
+import { liveValidities, lockKeysOf } from './facts.ts';
 import { mutateOnce } from './idempotency.ts';
 import { insertLink, removeLink } from './links.ts';
 import { refuseSecondLiveFact } from './memories.ts';
@@ -32,7 +32,13 @@ export async function undoEvent(context: MemoryContext, { eventId, idempotencyKe
   const id = await mutateOnce(context, { operation: 'undo', idempotencyKey, input }, async (mutation) => {
     await mutation.transaction.$queryRaw(lockEvent(tenantId, root.id));
     await refuseSecondUndo(mutation, root);
-    for (const event of (await effectsOf(mutation, root)).toReversed()) {
+    const effects = await effectsOf(mutation, root);
+    const facts = effects.filter(({ entityType }) => entityType === 'fact');
+    await lockKeysOf(
+      mutation,
+      facts.map(({ entityId }) => entityId),
+    );
+    for (const event of effects.toReversed()) {
       await revert(event.id === root.id ? mutation : mutation.consequence, event, vectors.get(event.id));
     }
     return mutation.eventId;
@@ -110,7 +116,11 @@ async function revert(mutation: Mutation, event: MemoryEvent, vector: Float32Arr
   }
   const target = { type: event.entityType as MemoryType, id: event.entityId };
   const before = await readSnapshot(mutation, target, true);
-  const values = await valuesToRestore(mutation, event, before);
+  const values = {
+    ...(await valuesToRestore(mutation, event, before)),
+    ...(target.type === 'rule' && (await revertApplications(mutation, event))),
+  };
+  if (Object.keys(values).length === 0) throw await changedSince(mutation, event, 'all that it did');
   if (target.type === 'fact' && isLive(values['validity']) && !isLive(before['validity'])) {
     await refuseSecondLiveFact(mutation, target.id);
   }
@@ -122,7 +132,6 @@ async function revert(mutation: Mutation, event: MemoryEvent, vector: Float32Arr
     const row = { tenantId, id: target.id };
     await transaction.$executeRaw(setEmbedding(target.type, row, { vector, version: embeddingVersion }));
   }
-  if (target.type === 'rule') await revertApplications(mutation, event);
   const after = await readSnapshot(mutation, target, false);
   await mutation.record({
     eventType: `${target.type}.undone`,
@@ -147,27 +156,79 @@ async function revertLink(mutation: Mutation, event: MemoryEvent): Promise<void>
   }
 }
 
-/** The judgement of an undone mark counts no more; judgements that an undone event retired count again. */
-async function revertApplications(
-  { transaction, tenantId, eventId }: Mutation,
-  { id, eventType }: MemoryEvent,
-): Promise<void> {
-  await transaction.ruleApplication.updateMany({
-    where: { tenantId, retiredByEventId: id },
+/**
+ * The judgement of an undone mark counts no more, and those that an undone event retired count again. Gives the counters
+ * that follow, or nothing when no judgement is concerned.
+ */
+async function revertApplications(mutation: Mutation, event: MemoryEvent): Promise<Snapshot> {
+  const { transaction, tenantId, eventId } = mutation;
+  const { count: revived } = await transaction.ruleApplication.updateMany({
+    where: { tenantId, retiredByEventId: event.id },
     data: { retiredByEventId: null },
   });
-  if (!eventType.startsWith('rule.marked_')) return;
-  await transaction.ruleApplication.updateMany({ where: { tenantId, id }, data: { retiredByEventId: eventId } });
+  const { origin, isDone } = await findOrigin(mutation, event);
+  const ids = await applicationsToRetire(mutation, origin, isDone);
+  const { count: retired } = await transaction.ruleApplication.updateMany({
+    where: { tenantId, id: { in: ids }, retiredByEventId: null },
+    data: { retiredByEventId: eventId },
+  });
+  if (isMark(origin) && revived + retired === 0) throw await changedSince(mutation, event, 'the judgement');
+  return revived + retired === 0 ? {} : countApplications(mutation, event.entityId);
 }
 
-/** Counted up and down by many: what this event added is taken away, whatever others added since. */
-const counters = ['applied_count', 'success_count', 'harmful_count'];
+/** What was done at first, when an undo is undone and so on; and whether this event did it or took it back. */
+async function findOrigin(
+  { transaction, tenantId }: Mutation,
+  event: MemoryEvent,
+): Promise<{ origin: MemoryEvent; isDone: boolean }> {
+  let [origin, isDone] = [event, true];
+  while (origin.revertsEventId !== null) {
+    const where = { tenantId_id: { tenantId, id: origin.revertsEventId } };
+    [origin, isDone] = [await transaction.memoryEvent.findUniqueOrThrow({ where }), !isDone];
+  }
+  return { origin, isDone };
+}
+
+/** A mark that was made brought one; an edit that was taken back brought those of the text before it. */
+async function applicationsToRetire(
+  { transaction, tenantId }: Mutation,
+  origin: MemoryEvent,
+  isDone: boolean,
+): Promise<string[]> {
+  if (isMark(origin)) return isDone ? [origin.id] : [];
+  if (origin.eventType !== 'rule.edited' || isDone) return [];
+  const { entityType, entityId, sequence } = origin;
+  const marks = await transaction.memoryEvent.findMany({
+    where: { tenantId, entityType, entityId, eventType: { startsWith: markPrefix }, sequence: { lt: sequence } },
+    select: { id: true },
+  });
+  return marks.map(({ id }) => id);
+}
+
+const markPrefix = 'rule.marked_';
+
+function isMark({ eventType }: MemoryEvent): boolean {
+  return eventType.startsWith(markPrefix);
+}
+
+/** Counted anew and not reckoned from the event: others may have been made and retired since. */
+async function countApplications({ transaction, tenantId }: Mutation, ruleId: string): Promise<Snapshot> {
+  const where = { tenantId, ruleId, retiredByEventId: null };
+  const successCount = await transaction.ruleApplication.count({ where: { ...where, outcome: 'helpful' } });
+  const harmfulCount = await transaction.ruleApplication.count({ where: { ...where, outcome: 'harmful' } });
+  return {
+    applied_count: successCount + harmfulCount,
+    success_count: successCount,
+    harmful_count: harmfulCount,
+    effectiveness_score: effectiveness({ successCount, harmfulCount }),
+  };
+}
 
 /** Put back if nobody touched them since, and left alone if somebody did. */
 const moments = ['last_confirmed_at', 'last_applied_at', 'last_evaluated_at'];
 
-/** Follow from the counters, or count changes. */
-const derived = ['effectiveness_score', 'version'];
+/** Follow from the applications that count, or count changes. */
+const derived = ['applied_count', 'success_count', 'harmful_count', 'effectiveness_score', 'version'];
 
 async function valuesToRestore(mutation: Mutation, event: MemoryEvent, current: Snapshot): Promise<Snapshot> {
   const { before, after } = payloadOf(event);
@@ -176,15 +237,10 @@ async function valuesToRestore(mutation: Mutation, event: MemoryEvent, current: 
   const values: Snapshot = {};
   for (const name of Object.keys(after).filter((column) => !isSame(before[column], after[column]))) {
     if (derived.includes(name)) continue;
-    if (counters.includes(name))
-      values[name] = numberOf(current, name) - numberOf(after, name) + numberOf(before, name);
-    else if (isSame(current[name], after[name])) values[name] = before[name] ?? null;
+    if (isSame(current[name], after[name])) values[name] = before[name] ?? null;
     else if (!moments.includes(name)) throw await changedSince(mutation, event, name);
   }
-  if (Object.keys(values).length === 0) throw await changedSince(mutation, event, 'all that it did');
-  return counters.some((name) => name in values)
-    ? { ...values, ...effectivenessOf({ ...current, ...values }) }
-    : values;
+  return values;
 }
 
 /** Undoing the storing of a memory forgets it: nothing is ever deleted by an undo. */
@@ -225,15 +281,6 @@ interface EventPayload {
 export function payloadOf({ payload }: Pick<MemoryEvent, 'payload'>): EventPayload {
   const { before = null, after = null } = payload as unknown as Partial<EventPayload>;
   return { before, after };
-}
-
-function effectivenessOf(rule: Snapshot): Snapshot {
-  const record = { successCount: numberOf(rule, 'success_count'), harmfulCount: numberOf(rule, 'harmful_count') };
-  return { effectiveness_score: effectiveness(record) };
-}
-
-function numberOf(snapshot: Snapshot, name: string): number {
-  return snapshot[name] as number;
 }
 
 function isLive(validity: unknown): boolean {

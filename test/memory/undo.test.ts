@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MemoryError } from '../../src/errors.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes.ts';
 import { storeFact, type Fact } from '../../src/memory/facts.ts';
-import { confirmMemory, findMemory, forgetMemory, type MemoryRow } from '../../src/memory/memories.ts';
+import { confirmMemory, findMemory, forgetMemory, restoreMemory, type MemoryRow } from '../../src/memory/memories.ts';
 import { demoteRule, disableRule, editRule, enableRule, promoteRule } from '../../src/memory/rule-changes.ts';
 import { markRule, storeRule, type Rule } from '../../src/memory/rules.ts';
 import { undoEvent } from '../../src/memory/undo.ts';
@@ -175,6 +176,56 @@ describe('undoing', () => {
 
     expect(await read('rule', rule.id)).toMatchObject({ maturity: 'candidate', harmfulCount: 2 });
     expect(await countApplications(rule.id)).toBe(2);
+  });
+
+  it('a mark on a text that was edited since is refused, naming the edit', async () => {
+    const rule = await storeRule(context(), { content: newName() });
+    await mark(rule.id, 'helpful');
+    const marked = await eventOf(rule.id, 'rule.marked_helpful');
+    await editRule(context(), { ruleId: rule.id, content: newName() });
+    const edited = await eventOf(rule.id, 'rule.edited');
+
+    await expect(undo(marked)).rejects.toMatchObject({ code: 'CONFLICT', message: expect.stringContaining(edited) });
+    expect(await read('rule', rule.id)).toMatchObject({ successCount: 0, appliedCount: 0 });
+  });
+
+  it('again and again, a mark or an edit, always leaves the counters that its judgements add up to', async () => {
+    for (const last of ['rule.marked_harmful', 'rule.edited']) {
+      const rule = await storeRule(context(), { content: newName() });
+      await mark(rule.id, 'harmful');
+      if (last === 'rule.edited') await editRule(context(), { ruleId: rule.id, content: newName() });
+      const counts: number[] = [];
+      for (let event = await eventOf(rule.id, last); counts.length < 4;) {
+        event = (await undo(event)).id;
+        const { harmfulCount } = (await read('rule', rule.id)) as Rule;
+        expect(await countApplications(rule.id)).toBe(harmfulCount);
+        counts.push(harmfulCount);
+      }
+      expect(counts).toEqual(last === 'rule.edited' ? [1, 0, 1, 0] : [0, 1, 0, 1]);
+    }
+  });
+
+  it('beside others who store and restore facts of the key lets each of them come to an end', async () => {
+    for (let round = 0; round < 6; round++) {
+      const predicate = newName();
+      await store(predicate, 'ramen');
+      const successor = await store(predicate, 'soba');
+      const stored = await eventOf(successor.id, 'fact.stored');
+      const gone = await store(newName(), 'tea');
+      await forgetMemory(context(), { type: 'fact', id: gone.id });
+      const forgotten = await eventOf(gone.id, 'fact.retracted');
+      const outcomes = await Promise.allSettled([
+        store(predicate, 'udon'),
+        undo(stored),
+        store(predicate, 'pho'),
+        restoreMemory(context(), { type: 'fact', id: gone.id }),
+        undo(forgotten),
+      ]);
+
+      const refusals = outcomes.filter((outcome) => outcome.status === 'rejected');
+      for (const { reason } of refusals) expect(reason).toBeInstanceOf(MemoryError);
+      expect(await read('fact', gone.id)).toMatchObject({ validity: 'active' });
+    }
   });
 
   it('what concerns no memory is refused with the reason', async () => {

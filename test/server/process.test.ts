@@ -44,7 +44,7 @@ describe('a running server', () => {
   });
 
   it('logs every line of a request under the id of the request', async () => {
-    const query = { query: 'mutation { storeEpisode(input: { content: "a", butler: "b" }) { id } }' };
+    const query = { query: 'mutation { storeEpisode(input: { content: "a", butler: "b" }) { __typename } }' };
     await fetch(`${server.url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-request-id': 'traced-1' },
@@ -88,11 +88,13 @@ describe('graphql-ws', () => {
       for await (const result of client.iterate({ query })) return result;
       return undefined;
     };
-    const stored = await ask('mutation { storeEpisode(input: { content: "a", butler: "b" }) { content } }');
+    const stored = await ask(
+      'mutation { storeEpisode(input: { content: "a", butler: "b" }) { ... on StoreEpisodePayload { episode { content } } } }',
+    );
     const refused = await ask('{ episode(id: "first") { id } }');
     await client.dispose();
 
-    expect(stored).toEqual({ data: { storeEpisode: { content: 'a' } } });
+    expect(stored).toEqual({ data: { storeEpisode: { episode: { content: 'a' } } } });
     const overHttp = await requestGraphQL(fetch, server.url, '{ episode(id: "first") { id } }');
     expect(refused).toMatchObject({ data: null, errors: overHttp.errors });
   });

@@ -1,5 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { memoryTypes } from './memory-snapshot.ts';
+import { pageWithTotal } from './page-with-total.ts';
 
 export const changeKinds = ['created', 'changed', 'superseded', 'forgotten', 'expired', 'restored', 'removed'] as const;
 export type ChangeKind = (typeof changeKinds)[number];
@@ -51,9 +52,9 @@ function isGone(state: 'before' | 'after'): Prisma.Sql {
 }
 
 export function changesBetween(query: ChangesQuery): Prisma.Sql {
-  return Prisma.sql`${changes(query)}
-    SELECT entity_type AS type, entity_id AS id, kind, events, before, after, (count(*) OVER ())::int AS total
-    FROM changes ORDER BY last DESC LIMIT ${query.limit} OFFSET ${query.offset}`;
+  const rows = Prisma.sql`${changes(query)}
+    SELECT entity_type AS type, entity_id AS id, kind, events, before, after, last FROM changes`;
+  return pageWithTotal(rows, 'last DESC', query);
 }
 
 export function countChangesBetween(query: Omit<ChangesQuery, 'offset' | 'limit'>): Prisma.Sql {

@@ -31,7 +31,8 @@ export function linksOf(query: LinksQuery): Prisma.Sql {
 
 function linksOfSide({ tenantId, relations }: LinksQuery, side: 'outbound' | 'inbound'): Prisma.Sql {
   const own = Prisma.raw(side === 'outbound' ? 'source' : 'target');
-  const only = relations === null ? Prisma.empty : Prisma.sql`AND l.relation = ANY(${relations})`;
+  const only =
+    relations === null || relations.length === 0 ? Prisma.empty : Prisma.sql`AND l.relation = ANY(${relations})`;
   return Prisma.sql`
     SELECT e.type AS end_type, e.id AS end_id, ${side} AS direction, l.source_type, l.source_id, l.target_type, l.target_id,
       l.relation, l.created_at

@@ -20,6 +20,8 @@ export interface ListQuery {
   order: MemoryOrder;
   descending: boolean;
   now: Date;
+  /** The moment of the confidence that it is ordered by: that of the first page, or pages would not fit together. */
+  orderedAt: Date;
 }
 
 /** A place in a list: the value that the list is ordered by, and the id that breaks ties. */
@@ -56,13 +58,13 @@ export function countMemories({ tenantId, type, filter, now }: ListQuery): Prism
     SELECT count(*)::int AS count FROM ${Prisma.raw(memoryTables[type])} WHERE ${whereMemory(type, tenantId, filter, now)}`;
 }
 
-function ordered({ tenantId, type, filter, order, now }: ListQuery): Prisma.Sql {
+function ordered({ tenantId, type, filter, order, now, orderedAt }: ListQuery): Prisma.Sql {
   return Prisma.sql`
-    SELECT id, ${orderValue(order, now)} AS value FROM ${Prisma.raw(memoryTables[type])}
+    SELECT id, ${orderValue(order, orderedAt)} AS value FROM ${Prisma.raw(memoryTables[type])}
     WHERE ${whereMemory(type, tenantId, filter, now)}`;
 }
 
-function orderValue(order: MemoryOrder, now: Date): Prisma.Sql {
+function orderValue(order: MemoryOrder, at: Date): Prisma.Sql {
   switch (order) {
     case 'createdAt':
       return Prisma.sql`created_at`;
@@ -73,20 +75,20 @@ function orderValue(order: MemoryOrder, now: Date): Prisma.Sql {
     case 'references':
       return Prisma.sql`reference_count`;
     case 'confidence':
-      return effectiveConfidenceAt(now);
+      return effectiveConfidenceAt(at);
     case 'effectiveness':
       return Prisma.sql`effectiveness_score`;
   }
 }
 
-const valueTypes: Record<MemoryOrder, string> = {
+export const valueTypes = {
   createdAt: 'timestamptz',
   lastReferencedAt: 'timestamptz',
   importance: 'double precision',
   references: 'integer',
   confidence: 'double precision',
   effectiveness: 'double precision',
-};
+} as const satisfies Record<MemoryOrder, string>;
 
 function beyond({ order }: ListQuery, position: ListPosition | null, downwards: boolean): Prisma.Sql {
   if (position === null) return Prisma.raw('true');

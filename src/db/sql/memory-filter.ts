@@ -28,7 +28,7 @@ export interface MemoryFilter {
   minImportance?: number | null | undefined;
 }
 
-/** Every condition on the rows of one table, unaliased. Forgotten and expired episodes and forgotten rules never pass. */
+/** Every condition on the rows of one table, unaliased. Forgotten and expired episodes never pass. */
 export function whereMemory(type: MemoryType, tenantId: string, filter: MemoryFilter, now: Date): Prisma.Sql {
   return Prisma.join(
     [Prisma.sql`tenant_id = ${tenantId}`, ...ownConditions(type, filter, now), ...common(filter)],
@@ -79,7 +79,6 @@ function factConditions(filter: MemoryFilter): Prisma.Sql[] {
 
 function ruleConditions(filter: MemoryFilter): Prisma.Sql[] {
   return [
-    Prisma.sql`forgotten_at IS NULL`,
     ...when(filter.maturity, (value) => Prisma.sql`maturity = ANY(${value})`),
     ...when(filter.generation, (value) => inGeneration(value, Prisma.sql`maturity = 'proven'`)),
     ...excludedBy(filter.subject, filter.predicate, filter.kind, filter.permanence),

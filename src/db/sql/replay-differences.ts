@@ -10,7 +10,9 @@ export function replayDifferences(tenantId: string, type: MemoryType): Prisma.Sq
       WHERE m.tenant_id = ${tenantId}
     ) stored
     FULL JOIN (${lastStates(tenantId, type)}) told ON told.id = stored.id
-    WHERE stored.snapshot IS DISTINCT FROM told.snapshot
+    -- A column that is younger than the event is not known to it.
+    WHERE (SELECT jsonb_object_agg(key, value) FROM jsonb_each(stored.snapshot) WHERE told.snapshot IS NULL OR told.snapshot ? key)
+      IS DISTINCT FROM told.snapshot
     ORDER BY 1`;
 }
 

@@ -1,5 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryType } from './memory-snapshot.ts';
+import { pageWithTotal } from './page-with-total.ts';
 
 export interface StatesQuery {
   tenantId: string;
@@ -21,16 +22,15 @@ export interface StatesQuery {
 export function statesAt(query: StatesQuery): Prisma.Sql {
   const { tenantId, type, at, ids, limit = 1, offset = 0 } = query;
   const only = ids === undefined ? Prisma.empty : Prisma.sql`AND entity_id = ANY(${ids})`;
-  return Prisma.sql`
-    SELECT state, (count(*) OVER ())::int AS total FROM (
+  const states = Prisma.sql`
+    SELECT state FROM (
       SELECT DISTINCT ON (entity_id) payload->'after' AS state FROM memory_events
       WHERE tenant_id = ${tenantId} AND entity_type = ${type} AND occurred_at <= ${at} ${only}
       ORDER BY entity_id, sequence DESC
     ) states
     WHERE jsonb_typeof(state) = 'object'
-      AND (NOT state ? 'expires_at' OR (state->>'expires_at')::timestamptz > ${at}) ${conditions(query)}
-    ORDER BY (state->>'created_at')::timestamptz, state->>'id'
-    LIMIT ${limit} OFFSET ${offset}`;
+      AND (NOT state ? 'expires_at' OR (state->>'expires_at')::timestamptz > ${at}) ${conditions(query)}`;
+  return pageWithTotal(states, "(state->>'created_at')::timestamptz, state->>'id'", { offset, limit });
 }
 
 function conditions({ equal = {}, subject, predicate }: StatesQuery): Prisma.Sql {

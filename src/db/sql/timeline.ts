@@ -1,6 +1,7 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { whereMemory, type MemoryFilter } from './memory-filter.ts';
 import { memoryTables, type MemoryType } from './memory-snapshot.ts';
+import { pageWithTotal } from './page-with-total.ts';
 
 export interface TimelineQuery {
   tenantId: string;
@@ -26,8 +27,8 @@ export function timeline({ tenantId, types, filter, from, to, now, offset, limit
       SELECT ${type}::text AS type, id, ${Prisma.raw(moments[type])} AS at FROM ${Prisma.raw(memoryTables[type])}
       WHERE ${whereMemory(type, tenantId, filter, now)}`,
   );
-  return Prisma.sql`
-    SELECT type, id::text, at, (count(*) OVER ())::int AS total FROM (${Prisma.join(parts, ' UNION ALL ')}) entries
-    WHERE (${from}::timestamptz IS NULL OR at >= ${from}) AND (${to}::timestamptz IS NULL OR at < ${to})
-    ORDER BY at DESC, type, id LIMIT ${limit} OFFSET ${offset}`;
+  const entries = Prisma.sql`
+    SELECT type, id::text, at FROM (${Prisma.join(parts, ' UNION ALL ')}) entries
+    WHERE (${from}::timestamptz IS NULL OR at >= ${from}) AND (${to}::timestamptz IS NULL OR at < ${to})`;
+  return pageWithTotal(entries, 'at DESC, type, id', { offset, limit });
 }

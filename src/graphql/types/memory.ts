@@ -58,7 +58,12 @@ builder.queryField('memory', (t) =>
       type: t.arg({ type: MemoryTypeEnum, required: true, description: 'Which of the three it is.' }),
       id: t.arg.string({ required: true, description: 'UUID of the memory.' }),
     },
-    resolve: async (_root, reference, { memory }) => (await findMemory(memory, reference))?.row ?? null,
+    resolve: async (_root, reference, { memory, references }) => {
+      const found = await findMemory(memory, reference);
+      if (found === null) return null;
+      references.enqueue(memory, [referenceOf(found.row)]);
+      return found.row;
+    },
   }),
 );
 

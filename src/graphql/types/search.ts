@@ -5,7 +5,7 @@ import { searchMemories, type SearchOutcome, type SearchResult } from '../../ret
 import { searchModes, type SearchMode } from '../../retrieval/defaults.ts';
 import { builder } from '../builder.ts';
 import { GenerationEnum, MaturityEnum, MemoryTypeEnum, PermanenceEnum, ValidityEnum } from '../enums.ts';
-import { MemoryInterface } from './memory.ts';
+import { MemoryInterface, referenceOf } from './memory.ts';
 
 const modeDescriptions: Record<SearchMode, { description: string }> = {
   hybrid: { description: 'By words and by meaning.' },
@@ -142,7 +142,14 @@ builder.queryFields((t) => ({
     description: 'Finds the memories that match best, across types. Each one returned counts as referenced.',
     complexity: 20,
     args: { input: t.arg({ type: SearchInputType, required: true, description: 'What to look for.' }) },
-    resolve: (_root, { input }, { memory }) => searchMemories(memory, input),
+    resolve: async (_root, { input }, { memory, references }) => {
+      const outcome = await searchMemories(memory, input);
+      references.enqueue(
+        memory,
+        outcome.results.map((found) => referenceOf(found.memory.row)),
+      );
+      return outcome;
+    },
   }),
   recall: t.field({
     type: SearchAnswerRef,
@@ -150,6 +157,13 @@ builder.queryFields((t) => ({
       'Recalls what matters most about a topic: relevance, importance, recency and confidence together. Each memory returned counts as referenced.',
     complexity: 20,
     args: { input: t.arg({ type: RecallInputType, required: true, description: 'What to recall.' }) },
-    resolve: (_root, { input }, { memory }) => recallMemories(memory, input),
+    resolve: async (_root, { input }, { memory, references }) => {
+      const outcome = await recallMemories(memory, input);
+      references.enqueue(
+        memory,
+        outcome.results.map((found) => referenceOf(found.memory.row)),
+      );
+      return outcome;
+    },
   }),
 }));

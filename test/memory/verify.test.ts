@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { MemoryContext } from '../../src/memory/context.ts';
+import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes.ts';
+import { storeFact, type Fact } from '../../src/memory/facts.ts';
+import { linkMemories } from '../../src/memory/link-graph.ts';
+import { confirmMemory, forgetMemory, restoreMemory } from '../../src/memory/memories.ts';
+import { storeNote } from '../../src/memory/notes.ts';
+import { demoteRule, disableRule, editRule, enableRule, promoteRule } from '../../src/memory/rule-changes.ts';
+import { markRule, storeRule } from '../../src/memory/rules.ts';
+import { undoEvent } from '../../src/memory/undo.ts';
+import { findDifferences } from '../../src/memory/verify.ts';
+import { createTestCore, lastEventOf, type TestCore } from '../support/core.ts';
+import { insertRow, rowOf } from '../support/rows.ts';
+
+let core: TestCore;
+
+beforeAll(async () => {
+  core = await createTestCore();
+});
+afterAll(() => core.close());
+
+const context = (): MemoryContext => core.context();
+const store = (predicate: string, content: string): Promise<Fact> =>
+  storeFact(context(), { subject: 'user', predicate, content, metadata: { seen: [1, 2.5, null] }, tags: ['a'] });
+const execute = async (statement: string, values: unknown[] = []): Promise<void> => {
+  await core.db.asOwner((client) => client.query(statement, values));
+};
+
+describe('the tables', () => {
+  it('are what their events say after every kind of write', async () => {
+    const episode = await storeEpisode(context(), { content: 'had lunch', butler: 'health', importance: 7.3 });
+    await ingestEpisodes(context(), [{ content: 'one', butler: 'health', observedAt: core.day(-1) }]);
+    await storeNote(context(), { content: 'a note', tier: 'long' });
+    const food = await store('food', 'ramen');
+    const successor = await core.onDay(1, () => store('food', 'soba'));
+    await undoEvent(context(), { eventId: await lastEventOf(core, successor.id, 'fact.stored') });
+    const rule = await storeRule(context(), { content: 'ask first', sourceEpisodeId: episode.id });
+    for (const outcome of ['harmful', 'helpful', 'harmful', 'harmful'] as const) {
+      await core.onDay(1 / 3, () => markRule(context(), { ruleId: rule.id, outcome, reason: 'because' }));
+    }
+    await undoEvent(context(), { eventId: await lastEventOf(core, rule.id, 'rule.inverted') });
+    await editRule(context(), { ruleId: rule.id, content: 'ask twice' });
+    await promoteRule(context(), { ruleId: rule.id });
+    await demoteRule(context(), { ruleId: rule.id });
+    await disableRule(context(), { ruleId: rule.id });
+    await enableRule(context(), { ruleId: rule.id });
+    const source = { type: 'rule', id: rule.id } as const;
+    await linkMemories(context(), { source, target: { type: 'fact', id: food.id }, relation: 'supports' });
+    await linkMemories(context(), { source, target: { type: 'fact', id: food.id }, relation: 'related_to' });
+    const link = `rule:${rule.id} related_to fact:${food.id}`;
+    await undoEvent(context(), { eventId: await lastEventOf(core, link) });
+    await undoEvent(context(), { eventId: await lastEventOf(core, link) });
+    await undoEvent(context(), { eventId: await lastEventOf(core, link) });
+    for (const reference of [source, { type: 'episode', id: episode.id } as const]) {
+      await forgetMemory(context(), reference);
+      await restoreMemory(context(), reference);
+    }
+    await confirmMemory(context(), { type: 'fact', id: food.id });
+
+    expect(await findDifferences(context())).toEqual([]);
+  });
+
+  it('do not differ by what events leave out: references, leases and vectors', async () => {
+    await execute(
+      'UPDATE facts SET reference_count = 3, last_referenced_at = now(), embedding = NULL, embedding_version_id = NULL',
+    );
+    await execute('UPDATE episodes SET lease_expires_at = now()');
+
+    expect(await findDifferences(context())).toEqual([]);
+  });
+});
+
+describe('what was written past the core', () => {
+  it('is found, with the names of its columns', async () => {
+    const fact = await store('drink', 'tea');
+    await execute('UPDATE facts SET importance = 9, valid_from = now() WHERE id = $1', [fact.id]);
+
+    expect(await findDifferences(context())).toEqual([
+      { type: 'fact', id: fact.id, columns: ['importance', 'validFrom'] },
+    ]);
+    await execute('UPDATE facts SET importance = 5, valid_from = NULL WHERE id = $1', [fact.id]);
+    expect(await findDifferences(context())).toEqual([]);
+  });
+
+  it('is found when a row is missing or was never told of', async () => {
+    const [gone, unknown] = [await store('sport', 'chess'), rowOf('rules', 'default')];
+    await execute('DELETE FROM facts WHERE id = $1', [gone.id]);
+    await core.db.asOwner((client) => insertRow(client, 'rules', unknown));
+
+    const differences = await findDifferences(context());
+    expect(differences.map(({ type, id }) => ({ type, id }))).toEqual([
+      { type: 'fact', id: gone.id },
+      { type: 'rule', id: unknown['id'] },
+    ]);
+    for (const { columns } of differences) expect(columns).toEqual(expect.arrayContaining(['content', 'createdAt']));
+    expect(await findDifferences(core.context({ tenantId: 'other' }))).toEqual([]);
+  });
+
+  it('is found when a link was deleted or made', async () => {
+    const known = await findDifferences(context());
+    const [source, target] = [await store('city', 'Rome'), await store('pet', 'cat')];
+    const ends = { source: { type: 'fact', id: source.id }, target: { type: 'fact', id: target.id } } as const;
+    await linkMemories(context(), { ...ends, relation: 'related_to' });
+    await execute('DELETE FROM memory_links WHERE source_id = $1', [source.id]);
+    const columns = { source_type: 'fact', source_id: target.id, target_type: 'fact', target_id: source.id };
+    await core.db.asOwner((client) => insertRow(client, 'memory_links', rowOf('memory_links', 'default', columns)));
+
+    const differences = (await findDifferences(context())).slice(known.length);
+    expect(differences.map(({ type, id }) => ({ type, id }))).toEqual(
+      [
+        { type: 'link', id: `fact:${source.id} related_to fact:${target.id}` },
+        { type: 'link', id: `fact:${target.id} supports fact:${source.id}` },
+      ].toSorted((left, right) => (left.id < right.id ? -1 : 1)),
+    );
+    expect(differences[0]?.columns).toContain('sourceId');
+  });
+});
