@@ -11,6 +11,7 @@ import { createLogger } from './logger.ts';
 import { serveMcpStdio } from './mcp/stdio.ts';
 import { packageManifest } from './package-root.ts';
 import { startServer } from './server.ts';
+import { chooseToolGroups } from './tool-groups.ts';
 
 const program = new Command('butler-memory')
   .description('Long-term memory server for fleets of AI agents')
@@ -23,7 +24,8 @@ program
 program
   .command('mcp')
   .description('serve MCP over standard input and output')
-  .action(() => run(serveStdio));
+  .option('--groups <names>', 'groups of tools to serve, with commas between them')
+  .action(({ groups }: { groups?: string }) => run(() => serveStdio(groups)));
 program
   .command('migrate')
   .description('bring the database to this version')
@@ -71,13 +73,14 @@ async function serve(): Promise<void> {
   }
 }
 
-async function serveStdio(): Promise<void> {
+async function serveStdio(groupNames: string | undefined): Promise<void> {
   const { config } = readConfig();
+  const groups = chooseToolGroups(groupNames, config.mcp.toolGroups);
   const signal = onSignal();
   // Standard output belongs to the protocol.
   const core = await createMemory({ config, logger: createLogger(config, 'stderr') });
   const app = createApp(core);
-  const closed = serveMcpStdio(app.createMcpServer());
+  const closed = serveMcpStdio(app.createMcpServer(groups));
   try {
     await Promise.race([closed, signal, app.start().then(() => closed)]);
   } finally {

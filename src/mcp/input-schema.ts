@@ -1,18 +1,12 @@
 import { getNullableType, isEnumType, isInputObjectType, isListType, type GraphQLInputType } from 'graphql';
 import { toSnakeCase } from '../names.ts';
+import { scalarSchema, type JsonSchema, type ObjectSchema } from './json-schema.ts';
 import { toArgument, type Operation, type ToolArgument } from './operation.ts';
-
-type JsonSchema = Record<string, unknown>;
-
-export interface ObjectSchema extends JsonSchema {
-  type: 'object';
-  properties: Record<string, JsonSchema>;
-  required: string[];
-  additionalProperties: false;
-}
+import { requestContextName, requestContextSchema } from './request-context.ts';
 
 export function inputSchemaOf(operation: Operation): ObjectSchema {
-  return objectSchema(operation.arguments);
+  const schema = objectSchema(operation.arguments);
+  return { ...schema, properties: { ...schema.properties, [requestContextName]: requestContextSchema } };
 }
 
 function objectSchema(fields: readonly ToolArgument[]): ObjectSchema {
@@ -31,13 +25,5 @@ function schemaOf(given: GraphQLInputType): JsonSchema {
   if (isListType(type)) return { type: 'array', items: schemaOf(type.ofType) };
   if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name) };
   if (isInputObjectType(type)) return objectSchema(Object.values(type.getFields()).map(toArgument));
-  return scalarSchemas[type.name] ?? { type: 'string' };
+  return scalarSchema(type.name);
 }
-
-const scalarSchemas: Record<string, JsonSchema> = {
-  Int: { type: 'integer' },
-  Float: { type: 'number' },
-  Boolean: { type: 'boolean' },
-  DateTime: { type: 'string', format: 'date-time' },
-  JSONObject: { type: 'object' },
-};

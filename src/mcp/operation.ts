@@ -1,5 +1,8 @@
 import {
   getNamedType,
+  getNullableType,
+  isCompositeType,
+  isListType,
   isRequiredInputField,
   Kind,
   parse,
@@ -14,7 +17,14 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import type { Tool } from './tool.ts';
+import { isProblem, possibleTypes } from './payload.ts';
+import { askForTypeNames, responseName, selectedFields } from './selection.ts';
+
+/** Of a tool or of anything else that is read through the schema; the name is for the message when it does not fit. */
+export interface NamedOperation {
+  name: string;
+  operation: string;
+}
 
 export interface ToolArgument {
   /** As GraphQL names it. */
@@ -37,24 +47,43 @@ export interface Operation {
   hasInputObject: boolean;
 }
 
-export function readOperation(schema: GraphQLSchema, tool: Tool): Operation {
-  const document = parse(tool.operation);
-  const [problem] = validate(schema, document);
-  if (problem !== undefined) throw new Error(`operation of ${tool.name}: ${problem.message}`);
+export function readOperation(schema: GraphQLSchema, { name, operation }: NamedOperation): Operation {
+  const given = parse(operation);
+  const [problem] = validate(schema, given);
+  if (problem !== undefined) throw new Error(`operation of ${name}: ${problem.message}`);
+  const document = askForTypeNames(schema, given);
   const definition = document.definitions[0] as OperationDefinitionNode;
   const fieldNode = definition.selectionSet.selections[0];
   const root = schema.getRootType(definition.operation) as GraphQLObjectType;
-  if (fieldNode?.kind !== Kind.FIELD) throw new Error(`operation of ${tool.name}: one top-level field is needed`);
+  if (fieldNode?.kind !== Kind.FIELD) throw new Error(`operation of ${name}: one top-level field is needed`);
   const field = root.getFields()[fieldNode.name.value] as GraphQLField<unknown, unknown>;
+  const flaw = document.definitions.length > 1 ? 'fragments must be inline' : findFlaw(schema, field, fieldNode);
+  if (flaw !== undefined) throw new Error(`operation of ${name}: ${flaw}`);
   const hasInputObject = definition.variableDefinitions?.[0]?.variable.name.value === 'input';
   return {
     document,
     fieldNode,
     field,
-    resultName: fieldNode.alias?.value ?? fieldNode.name.value,
+    resultName: responseName(fieldNode),
     hasInputObject,
     arguments: hasInputObject ? inputFields(field) : variables(schema, definition, field),
   };
+}
+
+/** What would only show when the tool is called. */
+function findFlaw(
+  schema: GraphQLSchema,
+  field: GraphQLField<unknown, unknown>,
+  { selectionSet }: FieldNode,
+): string | undefined {
+  const type = getNamedType(field.type);
+  if (!isCompositeType(type) || isListType(getNullableType(field.type))) return 'its result must be one object';
+  for (const possible of possibleTypes(schema, type).filter(isProblem)) {
+    const names = selectedFields(schema, selectionSet, possible).map((selected) => selected.name);
+    const missing = ['code', 'message', 'hint'].filter((wanted) => !names.includes(wanted));
+    if (missing.length > 0) return `it must ask for ${missing.join(', ')} of ${possible.name}`;
+  }
+  return undefined;
 }
 
 function inputFields(field: GraphQLField<unknown, unknown>): ToolArgument[] {

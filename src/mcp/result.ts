@@ -1,48 +1,62 @@
 import {
   getNamedType,
-  isAbstractType,
   isCompositeType,
-  Kind,
   type FieldNode,
   type GraphQLField,
   type GraphQLObjectType,
   type GraphQLSchema,
-  type SelectionSetNode,
 } from 'graphql';
+import { MemoryError, type ErrorCode } from '../errors.ts';
 import { toSnakeCase } from '../names.ts';
+import type { Operation } from './operation.ts';
+import { findPayloadField, isProblem, possibleTypes } from './payload.ts';
+import { inlined, selectedFields } from './selection.ts';
 
 type Values = Record<string, unknown>;
 
 /**
  * The answer with its field names in snake_case. Free-form values (metadata) keep the names they were stored with.
- * Where a field may be of several types, its selection must ask for `__typename`; the name itself is left out.
+ * Throws what the operation answered with instead of its payload.
  */
-export function toToolResult(
+export function toToolResult(schema: GraphQLSchema, operation: Operation, value: unknown): unknown {
+  const { field, fieldNode } = operation;
+  if (value === null) return null;
+  const type = typeOf(schema, field, value as Values);
+  if (isProblem(type)) throw toMemoryError(value as Problem);
+  const payloadField = findPayloadField(schema, operation, type);
+  return payloadField === undefined
+    ? renameValue(schema, fieldNode, field, value)
+    : renameValue(schema, payloadField.node, payloadField.field, (value as Values)[payloadField.name]);
+}
+
+interface Problem {
+  code: ErrorCode;
+  message: string;
+  hint: string | null;
+}
+
+function toMemoryError({ code, message, hint }: Problem): MemoryError {
+  return new MemoryError(code, message, hint === null ? {} : { hint });
+}
+
+function renameValue(
   schema: GraphQLSchema,
   node: FieldNode,
   field: GraphQLField<unknown, unknown>,
   value: unknown,
 ): unknown {
-  if (Array.isArray(value)) return value.map((item) => toToolResult(schema, node, field, item));
-  const named = getNamedType(field.type);
-  if (value === null || !isCompositeType(named) || node.selectionSet === undefined) return value;
-  const values = value as Values;
-  const type = isAbstractType(named) ? schema.getType(values['__typename'] as string) : named;
-  const fields = (type as GraphQLObjectType).getFields();
+  if (Array.isArray(value)) return value.map((item) => renameValue(schema, node, field, item));
+  if (value === null || !isCompositeType(getNamedType(field.type))) return value;
+  const type = typeOf(schema, field, value as Values);
   return Object.fromEntries(
-    selectedFields(node.selectionSet, (type as GraphQLObjectType).name).map((selection) => {
-      const name = selection.alias?.value ?? selection.name.value;
-      const inner = fields[selection.name.value] as GraphQLField<unknown, unknown>;
-      return [toSnakeCase(name), toToolResult(schema, selection, inner, values[name])];
+    selectedFields(schema, node.selectionSet, type).flatMap((inner) => {
+      const renamed = renameValue(schema, inner.node, inner.field, (value as Values)[inner.name]);
+      return inner.name === inlined ? Object.entries(renamed as Values) : [[toSnakeCase(inner.name), renamed]];
     }),
   );
 }
 
-function selectedFields(set: SelectionSetNode, typeName: string): FieldNode[] {
-  return set.selections.flatMap((selection) => {
-    if (selection.kind === Kind.FIELD) return selection.name.value === '__typename' ? [] : [selection];
-    if (selection.kind !== Kind.INLINE_FRAGMENT) return [];
-    const isMeant = selection.typeCondition === undefined || selection.typeCondition.name.value === typeName;
-    return isMeant ? selectedFields(selection.selectionSet, typeName) : [];
-  });
+function typeOf(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>, value: Values): GraphQLObjectType {
+  const possible = possibleTypes(schema, getNamedType(field.type));
+  return (possible.find(({ name }) => name === value['__typename']) ?? possible[0]) as GraphQLObjectType;
 }

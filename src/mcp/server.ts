@@ -3,85 +3,89 @@ import {
   CallToolRequestSchema,
   ErrorCode,
   ListToolsRequestSchema,
-  McpError,
-  type CallToolResult,
+  type Tool as ListedTool,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
-import type { Logger } from 'pino';
-import { MemoryError } from '../errors.ts';
+import type { GraphQLSchema } from 'graphql';
+import { describeGiven } from '../errors.ts';
 import { packageManifest } from '../package-root.ts';
-import { toVariables } from './arguments.ts';
-import { toToolError } from './errors.ts';
+import type { ToolGroup } from '../tool-groups.ts';
+import { callTool, type BoundTool, type CallOptions } from './call-tool.ts';
+import { ProtocolError } from './errors.ts';
 import { inputSchemaOf } from './input-schema.ts';
 import { readOperation, type Operation } from './operation.ts';
-import { toToolResult } from './result.ts';
+import { outputSchemaOf } from './output-schema.ts';
+import { bindPrompts, servePrompts, type BoundPrompts } from './prompts.ts';
+import { bindResources, serveResources, type BoundResources } from './resources.ts';
 import type { Tool } from './tool.ts';
 import { tools } from './tools.ts';
 
-export interface BoundTool {
-  tool: Tool;
-  operation: Operation;
-}
+export type BoundTools = ReadonlyMap<string, BoundTool>;
 
 /** Reads every tool's operation against the schema: a tool that no longer fits it stops the start. */
-export function bindTools(schema: GraphQLSchema): Map<string, BoundTool> {
-  return new Map(tools.map((tool) => [tool.name, { tool, operation: readOperation(schema, tool) }]));
+export function bindTools(schema: GraphQLSchema): BoundTools {
+  return new Map(
+    tools.map((tool) => {
+      const operation = readOperation(schema, tool);
+      return [tool.name, { tool, operation, listed: listTool(schema, tool, operation) }];
+    }),
+  );
 }
 
-export interface McpServerOptions {
+export interface Surface {
+  tools: BoundTools;
+  resources: BoundResources;
+  prompts: BoundPrompts;
+}
+
+/** All that is served, read against the schema once. */
+export function bindSurface(schema: GraphQLSchema): Surface {
+  return { tools: bindTools(schema), resources: bindResources(schema), prompts: bindPrompts(schema) };
+}
+
+/** A tool that is left out is neither listed nor callable. */
+export function selectTools(boundTools: BoundTools, groups: readonly ToolGroup[]): BoundTools {
+  return new Map([...boundTools].filter(([, { tool }]) => groups.includes(tool.group)));
+}
+
+export interface McpServerOptions extends CallOptions, Surface {
   butler: { name: string; description: string };
-  schema: GraphQLSchema;
-  tools: Map<string, BoundTool>;
-  logger: Logger;
-  /** Runs an operation on the schema as the caller of this connection. */
-  execute: (document: DocumentNode, variables: Record<string, unknown>) => Promise<ExecutionResult>;
 }
 
 /** One for each connection. */
 export function createMcpServer(options: McpServerOptions): Server {
-  const { butler, tools: boundTools } = options;
+  const { butler } = options;
   const server = new Server(
     { name: `butler-memory (${butler.name})`, version: packageManifest.version },
-    { capabilities: { tools: {} }, instructions: butler.description },
+    { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: butler.description },
   );
+  serveTools(server, options);
+  serveResources(server, options.resources, options);
+  servePrompts(server, options.prompts, options);
+  return server;
+}
+
+function serveTools(server: Server, options: McpServerOptions): void {
+  const { tools: boundTools } = options;
   server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: [...boundTools.values()].map(({ tool, operation }) => ({
-      name: tool.name,
-      title: tool.title,
-      description: operation.field.description ?? '',
-      inputSchema: inputSchemaOf(operation),
-      annotations: tool.annotations,
-    })),
+    tools: [...boundTools.values()].map(({ listed }) => listed),
   }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     const bound = boundTools.get(params.name);
     if (bound === undefined) {
       const allowed = [...boundTools.keys()].join(', ');
-      throw new McpError(ErrorCode.InvalidParams, `tool: one of ${allowed}; given ${JSON.stringify(params.name)}`);
+      throw new ProtocolError(ErrorCode.InvalidParams, `tool: one of ${allowed}; given ${describeGiven(params.name)}`);
     }
     return callTool(bound, params.arguments ?? {}, options);
   });
-  return server;
 }
 
-async function callTool(
-  { tool, operation }: BoundTool,
-  given: Record<string, unknown>,
-  { schema, execute, logger }: McpServerOptions,
-): Promise<CallToolResult> {
-  try {
-    const answer = await execute(operation.document, toVariables(operation, given));
-    if (answer.errors?.[0] !== undefined) throw answer.errors[0];
-    const value = answer.data?.[operation.resultName] ?? null;
-    if (value === null) throw new MemoryError('NOT_FOUND', 'nothing is there under that id');
-    const result = toPlainJson(toToolResult(schema, operation.fieldNode, operation.field, value));
-    return { content: [{ type: 'text', text: tool.describe(result as never) }], structuredContent: result };
-  } catch (error) {
-    return toToolError(error, logger);
-  }
-}
-
-/** Dates become text here, as they would on the wire. */
-function toPlainJson(value: unknown): Record<string, unknown> {
-  return JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
+function listTool(schema: GraphQLSchema, tool: Tool, operation: Operation): ListedTool {
+  return {
+    name: tool.name,
+    title: tool.title,
+    description: operation.field.description ?? '',
+    inputSchema: inputSchemaOf(operation),
+    outputSchema: outputSchemaOf(schema, operation),
+    annotations: tool.annotations,
+  };
 }

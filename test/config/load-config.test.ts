@@ -168,7 +168,13 @@ describe('the object', () => {
       const value = configPath(key).reduce<unknown>((table, name) => (table as Record<string, unknown>)[name], config);
       return value === undefined;
     });
-    expect(missing.map(({ key }) => key)).toEqual(['butler.db.url', 'butler.db.migration_url']);
+    expect(missing.map(({ key }) => key)).toEqual([
+      'butler.db.url',
+      'butler.db.migration_url',
+      'butler.graphql.introspection',
+      'butler.graphql.graphiql',
+      'butler.graphql.persisted_operations',
+    ]);
   });
 
   it('has exact types', () => {
@@ -176,7 +182,7 @@ describe('the object', () => {
     expectTypeOf<Config['db']['url']>().toEqualTypeOf<string | undefined>();
     expectTypeOf<Config['memory']['retrieval']['defaultMode']>().toEqualTypeOf<'hybrid' | 'semantic' | 'keyword'>();
     expectTypeOf<Config['memory']['rules']['promoteToProven']['minAgeDays']>().toEqualTypeOf<number>();
-    expectTypeOf<keyof Config>().toEqualTypeOf<'butler' | 'db' | 'mcp' | 'log' | 'schedule' | 'memory'>();
+    expectTypeOf<keyof Config>().toEqualTypeOf<'butler' | 'db' | 'graphql' | 'mcp' | 'log' | 'schedule' | 'memory'>();
     expectTypeOf<Config['butler']>().not.toHaveProperty('db');
   });
 

@@ -35,10 +35,66 @@ describe('the arguments of a tool', () => {
     });
   });
 
-  it('are left for GraphQL to judge where a value has the wrong shape', () => {
-    expect(toVariables(paintWall, { first_spot: 'left', more_spots: { from_left: 1 }, other_colours: 5 })).toEqual({
-      input: { firstSpot: 'left', moreSpots: { from_left: 1 }, otherColours: 5 },
+  it('are understood where a list, an object, a number or a flag was sent as text', () => {
+    const given = {
+      other_colours: '["red"]',
+      first_spot: '{"from_left": "0.5", "nick_names": "[\\"7\\"]", "free_form": "{\\"a\\": \\"1\\"}"}',
+      more_spots: '[{"from_left": 1}]',
+      coat_count: '-7',
+      is_dry: 'false',
+      wall_id: '12',
+    };
+
+    expect(toVariables(paintWall, given)).toEqual({
+      input: {
+        otherColours: ['red'],
+        firstSpot: { fromLeft: 0.5, nickNames: ['7'], freeForm: { a: '1' } },
+        moreSpots: [{ fromLeft: 1 }],
+        coatCount: -7,
+        isDry: false,
+        wallId: '12',
+      },
     });
+  });
+
+  it.each([
+    ['a number', { coat_count: ' 7' }],
+    ['a number', { coat_count: '0x7' }],
+    ['a number', { coat_count: '07' }],
+    ['a number', { coat_count: '' }],
+    ['a number', { coat_count: 'NaN' }],
+    ['a number', { coat_count: '9'.repeat(400) }],
+    ['a flag', { is_dry: 'True' }],
+    ['a flag', { is_dry: '1' }],
+  ])('stay text where that is not exactly %s, for GraphQL to refuse: %j', (_, given) => {
+    const [value] = Object.values(given);
+
+    expect(Object.values(toVariables(paintWall, given)['input'] as object)).toEqual([value]);
+  });
+
+  it.each([
+    ['plain text for a list', { other_colours: 'red' }, 'other_colours: a list; given "red"', '["red"]'],
+    ['an object for a list', { more_spots: { from_left: 1 } }, 'more_spots: a list', '[{"from_left":0.5}]'],
+    ['the text of an object for a list', { more_spots: '{"from_left": 1}' }, 'more_spots: a list', '[{"from_left"'],
+    ['the text of null for a list', { other_colours: 'null' }, 'other_colours: a list; given "null"', '["red"]'],
+    ['a number for a list', { other_colours: 5 }, 'other_colours: a list; given 5', '["red"]'],
+    ['plain text for an object', { first_spot: 'left' }, 'first_spot: an object; given "left"', '{"from_left":0.5}'],
+    ['a list for an object', { first_spot: [] }, 'first_spot: an object; given []', '{"from_left":0.5}'],
+    ['plain text for a free-form object', { free_form: 'x' }, 'free_form: an object', '{"key":"value"}'],
+    ['the text of a list for a free-form object', { free_form: '[]' }, 'free_form: an object', '{"key":"value"}'],
+    ['plain text inside', { more_spots: [{ nick_names: 'a' }] }, 'more_spots[0].nick_names: a list', '["text"]'],
+  ])('are refused with %s, and the hint shows the right form', (_, given, message, example) => {
+    expect(() => toVariables(paintWall, given)).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_INPUT',
+        message: expect.stringContaining(message) as string,
+        hint: expect.stringContaining(example) as string,
+      }) as Error,
+    );
+  });
+
+  it('leave the context of the request aside', () => {
+    expect(toVariables(paintOf, { wall_id: 'a', request_context: { request_id: 'r' } })).toEqual({ wallId: 'a' });
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { inputSchemaOf } from '../../src/mcp/input-schema.ts';
+import { requestContextSchema } from '../../src/mcp/request-context.ts';
 import { paintOf, paintWall, readPaintOperation } from './paint.ts';
 
 const spot = {
@@ -31,6 +32,7 @@ describe('the input schema of a tool', () => {
         painted_at: { type: 'string', format: 'date-time', description: 'When.' },
         wall_id: { type: 'string', description: 'Which wall.' },
         free_form: { type: 'object', description: 'Anything.' },
+        request_context: requestContextSchema,
       },
       required: ['main_colour', 'more_spots'],
       additionalProperties: false,
@@ -43,6 +45,7 @@ describe('the input schema of a tool', () => {
       properties: {
         wall_id: { type: 'string', description: 'Which wall.' },
         max_coats: { type: 'integer', description: 'How many coats at most.' },
+        request_context: requestContextSchema,
       },
       required: ['wall_id'],
       additionalProperties: false,

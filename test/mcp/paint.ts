@@ -60,22 +60,50 @@ export const paintSchema = buildSchema(`
       "How many coats at most."
       maxCoats: Int
     ): Paint
+    wallIds: [UUID!]!
+    allPaints: [Paint!]!
   }
+
+  enum ProblemCode { NOT_FOUND CONFLICT }
+
+  interface Problem {
+    code: ProblemCode!
+    message: String!
+    hint: String
+  }
+
+  type NotFound implements Problem {
+    code: ProblemCode!
+    message: String!
+    hint: String
+  }
+
+  type Conflict implements Problem {
+    code: ProblemCode!
+    message: String!
+    hint: String
+    otherWallId: UUID!
+  }
+
+  type StripPayload {
+    "The paint that came off."
+    paint: Paint!
+    coatsLeft: Int!
+    allPaints: [Paint!]!
+  }
+
+  union StripResult = StripPayload | NotFound | Conflict
 
   type Mutation {
     "Paints a wall."
     paintWall(input: PaintInput!): Paint!
+    "Takes the paint off a wall."
+    stripWall(wallId: UUID!): StripResult!
   }
 `);
 
-export function readPaintOperation(text: string): Operation {
-  return readOperation(paintSchema, {
-    name: 'memory_paint',
-    title: 'Paint',
-    operation: text,
-    annotations: {},
-    describe: () => '',
-  });
+export function readPaintOperation(operation: string): Operation {
+  return readOperation(paintSchema, { name: 'memory_paint', operation });
 }
 
 export const paintWall = readPaintOperation(
@@ -85,3 +113,11 @@ export const paintWall = readPaintOperation(
 export const paintOf = readPaintOperation(
   'query ($wallId: UUID!, $maxCoats: Int) { paintOf(wallId: $wallId, maxCoats: $maxCoats) { wallId } }',
 );
+
+/** Takes the paint off, with these fields of the payload asked for. */
+export function stripWall(payload: string): Operation {
+  return readPaintOperation(
+    `mutation ($wallId: UUID!) { stripWall(wallId: $wallId) {
+      ... on StripPayload { ${payload} } ... on Problem { code message hint } } }`,
+  );
+}

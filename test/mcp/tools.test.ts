@@ -1,8 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';
 import { inputSchemaOf } from '../../src/mcp/input-schema.ts';
 import { bindTools } from '../../src/mcp/server.ts';
 import { tools } from '../../src/mcp/tools.ts';
+import { packageRoot } from '../../src/package-root.ts';
+import { toolGroups } from '../../src/tool-groups.ts';
+
+const page = readFileSync(join(packageRoot, 'docs', 'mcp.md'), 'utf8');
 
 const oneMemory = {
   arguments: { id: 'string', idempotency_key: 'string', type: 'string' },
@@ -138,6 +144,13 @@ describe('the tools', () => {
       required: required.toSorted(),
       isReadOnly: tool.annotations.readOnlyHint,
     }).toEqual({ ...expected, required: expected.required.toSorted() });
+  });
+
+  it.each(toolGroups)('of the group %s are in the table of docs/mcp.md', (group) => {
+    const row = new RegExp(`^\\| \`${group}\` +\\|.*$`, 'm').exec(page)?.[0] ?? '';
+    const expected = tools.filter((tool) => tool.group === group).map(({ name }) => name);
+
+    expect(row.match(/memory_\w+/g) ?? []).toEqual(expected);
   });
 
   it('describe themselves and every argument', () => {

@@ -1,37 +1,22 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageManifest } from '../../src/package-root.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { expectNoInternals } from '../support/internals.ts';
+import { connectMcp, type Called, type TestClient } from '../support/mcp-client.ts';
 
 let testApp: TestApp;
-let client: Client;
+let client: TestClient;
 
 beforeAll(async () => {
   testApp = await createTestApp();
-  client = new Client({ name: 'test', version: '1' });
-  const transport = new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
-    fetch: (url, init) => testApp.app.fetch(new Request(url, init)),
-  });
-  await client.connect(transport);
+  client = await connectMcp(testApp.app);
 });
 afterAll(async () => {
   await client.close();
   await testApp.close();
 });
 
-interface Called {
-  isError: boolean;
-  text: string;
-  structuredContent: unknown;
-}
-
-async function call(name: string, given: Record<string, unknown> = {}): Promise<Called> {
-  const { isError = false, content, structuredContent } = await client.callTool({ name, arguments: given });
-  const [first] = content as { type: string; text: string }[];
-  return { isError: isError === true, text: first?.text ?? '', structuredContent };
-}
+const call = (name: string, given?: Record<string, unknown>): Promise<Called> => client.call(name, given);
 
 describe('a client of /mcp', () => {
   it('learns who serves it and what for', () => {
@@ -73,7 +58,41 @@ describe('a client of /mcp', () => {
     expect(found.structuredContent).toEqual(stored.structuredContent);
   });
 
+  it('may send a list, an object and a number as text', async () => {
+    const { structuredContent } = await call('memory_store_episode', {
+      content: 'User counts sheep',
+      butler: 'general',
+      tags: '["night", "sheep"]',
+      metadata: '{"count": {"sheep": 3}}',
+      importance: '7',
+    });
+
+    expect(structuredContent).toMatchObject({
+      tags: ['night', 'sheep'],
+      metadata: { count: { sheep: 3 } },
+      importance: 7,
+    });
+  });
+
   it.each<[string, string, Record<string, unknown>, RegExp]>([
+    [
+      'text where a list belongs',
+      'memory_store_episode',
+      { content: 'a', butler: 'b', tags: 'night, sheep' },
+      /^INVALID_INPUT: tags: a list; given "night, sheep"\nSend tags as a list, such as \["text"\]\.$/,
+    ],
+    [
+      'the text of a list where an object belongs',
+      'memory_store_episode',
+      { content: 'a', butler: 'b', metadata: '[1]' },
+      /^INVALID_INPUT: metadata: an object; given "\[1\]"\nSend metadata as an object, such as \{"key":"value"\}\.$/,
+    ],
+    [
+      'a number that is not one',
+      'memory_store_episode',
+      { content: 'a', butler: 'b', importance: 'NaN' },
+      /Float cannot represent non numeric value: "NaN"/,
+    ],
     [
       'a blank text',
       'memory_store_episode',

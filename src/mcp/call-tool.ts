@@ -1,0 +1,49 @@
+import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
+import type { GraphQLSchema } from 'graphql';
+import type { Logger } from 'pino';
+import { MemoryError } from '../errors.ts';
+import { currentRequestContext, newRequestContext, withRequestContext } from '../request-id.ts';
+import { toVariables } from './arguments.ts';
+import { toToolError } from './errors.ts';
+import { runOperation, type Execute } from './execute.ts';
+import type { Operation } from './operation.ts';
+import { describeRequestContext, readRequestContext, requestContextName } from './request-context.ts';
+import type { Tool } from './tool.ts';
+
+export interface BoundTool {
+  tool: Tool;
+  operation: Operation;
+  /** As tools/list tells it. */
+  listed: ListedTool;
+}
+
+export interface CallOptions {
+  schema: GraphQLSchema;
+  execute: Execute;
+  logger: Logger;
+}
+
+/** The context that the caller names wins over that of the connection; either way the answer says which it was. */
+export async function callTool(
+  { tool, operation }: BoundTool,
+  given: Record<string, unknown>,
+  { schema, execute, logger }: CallOptions,
+): Promise<CallToolResult> {
+  let context = currentRequestContext() ?? newRequestContext();
+  const meta = (): CallToolResult['_meta'] => ({ [requestContextName]: describeRequestContext(context) });
+  try {
+    const named = readRequestContext(given[requestContextName]);
+    context = named ?? context;
+    const result = await withRequestContext(context, () =>
+      runOperation({ schema, operation, variables: toVariables(operation, given), execute }),
+    );
+    if (result === null) throw new MemoryError('NOT_FOUND', 'nothing is there under that id');
+    return {
+      content: [{ type: 'text', text: tool.describe(result as never) }],
+      structuredContent: named === null ? result : { ...result, [requestContextName]: describeRequestContext(named) },
+      _meta: meta(),
+    };
+  } catch (error) {
+    return { ...withRequestContext(context, () => toToolError(error, logger)), _meta: meta() };
+  }
+}

@@ -1,0 +1,7 @@
+/** An answer to a request that never became a call: an error of JSON-RPC that belongs to no id. */
+export function refuse(status: number, code: number, message: string, headers: Record<string, string> = {}): Response {
+  return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status, headers });
+}
+
+/** As the SDK numbers it, for which it has no name. */
+export const sessionNotFound = -32_001;

@@ -1,0 +1,74 @@
+import { limitArgument, readLimit, warnOfData, writeData, type Prompt } from '../prompt.ts';
+
+interface Listed {
+  edges: { node: Record<string, unknown> }[];
+}
+
+interface Found {
+  facts: Listed;
+  rules: Listed;
+}
+
+export const reviewFadingPrompt: Prompt = {
+  name: 'review-fading',
+  title: 'Review what is fading',
+  description: 'Shows the facts and rules whose confidence has faded, to be confirmed, corrected or forgotten.',
+  arguments: [limitArgument],
+  operations: {
+    facts: /* GraphQL */ `
+      query MemoryPromptFadingFacts($limit: Int!) {
+        facts(first: $limit, filter: { validity: [fading] }, order: { field: confidence, direction: ascending }) {
+          edges {
+            node {
+              type
+              id: uuid
+              subject
+              predicate
+              scope
+              content
+              permanence
+              effectiveConfidence
+              lastConfirmedAt
+            }
+          }
+        }
+      }
+    `,
+    rules: /* GraphQL */ `
+      query MemoryPromptFadingRules($limit: Int!) {
+        rules(first: $limit, filter: { validity: [fading] }, order: { field: confidence, direction: ascending }) {
+          edges {
+            node {
+              type
+              id: uuid
+              scope
+              content
+              maturity
+              effectiveConfidence
+              lastConfirmedAt
+            }
+          }
+        }
+      }
+    `,
+  },
+  toVariables: (given) => ({ limit: readLimit(given) }),
+  write: ({ facts, rules }: Found) => {
+    const found = [...facts.edges, ...rules.edges].map(({ node }) => node);
+    if (found.length === 0) return ['No fact and no rule is fading: there is nothing to do.'];
+    return [writeInstructions(found.length), writeData('memories', found)];
+  },
+};
+
+function writeInstructions(count: number): string {
+  return `Nobody has confirmed the ${count} facts and rules below for so long that they are no longer used, and in time they will expire. Go through them one by one and do one of these:
+
+- It still holds, by what you know or by what the user says: call memory_confirm with its type and id.
+- A fact has changed: call memory_store_fact with the same subject, predicate and scope and the new content. A rule should read otherwise: call memory_forget, then memory_store_rule with the better text.
+- It is wrong, or nobody will need it again: call memory_forget with its type and id.
+- You cannot tell: ask the user. Without an answer leave it as it is; do not confirm it only to keep it.
+
+At the end, say in a line for each what you did and why.
+
+${warnOfData('memories')}`;
+}

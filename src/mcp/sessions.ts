@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import {
+  ErrorCode,
+  isJSONRPCRequest,
+  type CancelledNotification,
+  type JSONRPCMessage,
+  type RequestId,
+} from '@modelcontextprotocol/sdk/types.js';
+import { describeGiven } from '../errors.ts';
+import { refuse, sessionNotFound } from './http-refusal.ts';
+
+export interface SessionOptions {
+  idleSeconds: number;
+  maxSessions: number;
+  now: () => Date;
+}
+
+export interface Session {
+  /** A POST comes with the message of its body. */
+  answer(request: Request, message?: unknown): Promise<Response>;
+}
+
+export interface Sessions {
+  find(id: string): Session | undefined;
+  /** Answers the message that initializes, and keeps the server for the requests to come. */
+  open(server: Server, request: Request, message: unknown): Promise<Response>;
+  close(): Promise<void>;
+}
+
+interface OpenSession extends Session {
+  /** Requests under way and streams that are open: what is used does not end by itself. */
+  uses: number;
+  lastUsedAt: number;
+  end(): Promise<void>;
+}
+
+/** The sessions of this process, the one that was idle the longest first. */
+export function createSessions({ idleSeconds, maxSessions, now }: SessionOptions): Sessions {
+  const sessions = new Map<string, OpenSession>();
+  const isIdle = ({ uses, lastUsedAt }: OpenSession, seconds: number): boolean =>
+    uses === 0 && now().getTime() - lastUsedAt >= seconds * 1000;
+  const listIdle = (seconds: number): OpenSession[] =>
+    [...sessions.values()].filter((session) => isIdle(session, seconds));
+  const sweep = (): void => {
+    for (const session of listIdle(idleSeconds)) void session.end();
+  };
+  // For those that nobody asks for again.
+  const sweeper = setInterval(sweep, Math.min(idleSeconds, 60) * 1000).unref();
+  const touch = (id: string, session: OpenSession): void => {
+    session.lastUsedAt = now().getTime();
+    if (sessions.delete(id)) sessions.set(id, session);
+  };
+  return {
+    find: (id) => {
+      const session = sessions.get(id);
+      if (session === undefined || !isIdle(session, idleSeconds)) return session;
+      void session.end();
+      return undefined;
+    },
+    open: async (server, request, message) => {
+      sweep();
+      if (sessions.size >= maxSessions) void listIdle(0)[0]?.end();
+      if (sessions.size >= maxSessions) {
+        return refuse(503, ErrorCode.InternalError, `sessions: at most ${maxSessions} at one time`);
+      }
+      const id = randomUUID();
+      const session = createSession(id, server, {
+        touched: () => touch(id, session),
+        ended: () => sessions.delete(id),
+      });
+      sessions.set(id, session);
+      const response = await session.answer(request, message);
+      if (!response.ok) await session.end();
+      return response;
+    },
+    close: async () => {
+      clearInterval(sweeper);
+      await Promise.all([...sessions.values()].map((session) => session.end()));
+    },
+  };
+}
+
+interface Listeners {
+  touched: () => void;
+  ended: () => void;
+}
+
+function createSession(id: string, server: Server, { touched, ended }: Listeners): OpenSession {
+  const transport = new WebStandardStreamableHTTPServerTransport({
+    enableJsonResponse: true,
+    sessionIdGenerator: () => id,
+  });
+  const underWay = new Map<RequestId, (response: Response) => void>();
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- not an event target; this is how the SDK tells
+  server.onclose = () => {
+    ended();
+    for (const settle of underWay.values()) settle(refuse(404, sessionNotFound, 'the session has ended'));
+  };
+  const connected = server.connect(transport);
+  const session: OpenSession = {
+    uses: 0,
+    lastUsedAt: 0,
+    end: async () => {
+      ended();
+      await server.close();
+    },
+    answer: async (request, message) => {
+      const release = use(session, touched);
+      await connected;
+      const response = await settleFirst(underWay, transport, request, message).catch((error: unknown) => {
+        release();
+        throw error;
+      });
+      return releaseAtEnd(response, release);
+    },
+  };
+  return session;
+}
+
+function use(session: OpenSession, touched: () => void): () => void {
+  session.uses += 1;
+  touched();
+  let isReleased = false;
+  return () => {
+    if (isReleased) return;
+    isReleased = true;
+    session.uses -= 1;
+    touched();
+  };
+}
+
+/**
+ * The SDK answers neither a request that was cancelled nor one whose session ends, and of two with one id it answers
+ * one: their HTTP requests would hang.
+ */
+async function settleFirst(
+  underWay: Map<RequestId, (response: Response) => void>,
+  transport: WebStandardStreamableHTTPServerTransport,
+  request: Request,
+  message: unknown,
+): Promise<Response> {
+  const handle = (): Promise<Response> => transport.handleRequest(request, { parsedBody: message });
+  if (!isJSONRPCRequest(message)) {
+    const response = await handle();
+    if (response.ok && isCancellation(message)) {
+      underWay.get(message.params.requestId as RequestId)?.(new Response(null, { status: 202 }));
+    }
+    return response;
+  }
+  if (underWay.has(message.id)) {
+    const given = describeGiven(message.id);
+    return refuse(400, ErrorCode.InvalidRequest, `id: one that no request under way has; given ${given}`);
+  }
+  const settled = new Promise<Response>((resolve) => underWay.set(message.id, resolve));
+  try {
+    return await Promise.race([handle(), settled]);
+  } finally {
+    underWay.delete(message.id);
+    transport.closeSSEStream(message.id);
+  }
+}
+
+function isCancellation(message: unknown): message is CancelledNotification {
+  return (message as (JSONRPCMessage & { method?: string }) | undefined)?.method === 'notifications/cancelled';
+}
+
+/** A stream is in use until its client or its session ends it; any other answer is complete. */
+function releaseAtEnd(response: Response, release: () => void): Response {
+  if (response.body === null || !response.headers.get('content-type')?.startsWith('text/event-stream')) {
+    release();
+    return response;
+  }
+  const reader = response.body.getReader();
+  const watched = new ReadableStream<Uint8Array>({
+    // A comment: node:http sends the headers with the first bytes, and those of the SDK come after fifteen seconds.
+    start: (controller) => controller.enqueue(new TextEncoder().encode(': open\n\n')),
+    pull: async (controller) => {
+      const { done, value } = await reader.read();
+      if (!done) return controller.enqueue(value);
+      release();
+      controller.close();
+    },
+    cancel: async (reason) => {
+      release();
+      await reader.cancel(reason);
+    },
+  });
+  return new Response(watched, response);
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { describeRequestContext, readRequestContext } from '../../src/mcp/request-context.ts';
+
+describe('the request context of a tool call', () => {
+  it.each([
+    ['absent', undefined, null],
+    ['null', null, null],
+    ['one id', { request_id: 'r-1' }, { requestId: 'r-1', subrequestId: null, segmentId: null }],
+    [
+      'all ids and more',
+      { request_id: 'a', subrequest_id: 'b', segment_id: 'c', trace: { deep: 1 } },
+      { requestId: 'a', subrequestId: 'b', segmentId: 'c' },
+    ],
+    [
+      'ids that are null',
+      { request_id: 'a', segment_id: null },
+      { requestId: 'a', subrequestId: null, segmentId: null },
+    ],
+    ['JSON text', '{"request_id":"r"}', { requestId: 'r', subrequestId: null, segmentId: null }],
+  ])('may be %s', (_, given, expected) => {
+    expect(readRequestContext(given)).toEqual(expected);
+  });
+
+  it.each([
+    ['no object', 5, /^request_context: an object; given 5$/],
+    ['a list', [], /^request_context: an object/],
+    ['plain text', 'r-1', /^request_context: an object; given "r-1"$/],
+    ['without an id', {}, /^request_context\.request_id: 1 to 128 letters.*given null$/],
+    ['an id that is a number', { request_id: 7 }, /request_id.*given 7$/],
+    ['an empty id', { request_id: '' }, /given ""$/],
+    ['an id of two lines', { request_id: 'a\nb' }, /given "a\\nb"$/],
+    ['an id that is too long', { request_id: 'a'.repeat(129) }, /characters\)$/],
+    ['another id that does not fit', { request_id: 'a', subrequest_id: ' ' }, /^request_context\.subrequest_id/],
+    ['a segment that does not fit', { request_id: 'a', segment_id: {} }, /^request_context\.segment_id/],
+  ])('may not be %s', (_, given, message) => {
+    expect(() => readRequestContext(given)).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_INPUT',
+        message: expect.stringMatching(message) as string,
+        hint: expect.stringContaining('{"request_id": "your-id"}') as string,
+      }) as Error,
+    );
+  });
+
+  it('is told without what is not there', () => {
+    expect(describeRequestContext({ requestId: 'a', subrequestId: null, segmentId: 'c' })).toEqual({
+      request_id: 'a',
+      segment_id: 'c',
+    });
+  });
+});
