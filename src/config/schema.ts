@@ -125,8 +125,8 @@ const scoreWeights = table(
 
 const channelWeights = table(
   {
-    semantic: setting(share, { default: 0.3, description: 'Weight of the semantic channel in a hybrid search' }),
-    keyword: setting(share, { default: 0.7, description: 'Weight of the keyword channel in a hybrid search' }),
+    semantic: setting(share, { default: 0.35, description: 'Weight of the semantic channel in a hybrid search' }),
+    keyword: setting(share, { default: 0.65, description: 'Weight of the keyword channel in a hybrid search' }),
   },
   ({ semantic, keyword }) =>
     semantic + keyword > 0
@@ -134,8 +134,43 @@ const channelWeights = table(
       : { allowed: 'two weights of which one at least is above 0', given: `semantic ${semantic}, keyword ${keyword}` },
 );
 
+const neighbourWeight = (value: number, where: string) =>
+  setting(share, { default: value, description: `Share at which a word counts for an episode that stands ${where}` });
+
 const maturityWeight = (value: number, maturity: string) =>
   setting(numberBetween(0, 2), { default: value, description: `What the score of ${maturity} is multiplied by` });
+
+const contextShare = (value: number, of: string) =>
+  setting(share, { default: value, description: `Share of a context's tokens that ${of} may take; at most 1 in sum` });
+
+const assembledContext = table(
+  {
+    tokenizer: setting(oneOf('o200k', 'cl100k', 'model'), {
+      default: 'o200k',
+      description: 'What counts the tokens of a context: an encoding, or the tokenizer of the embedding model',
+    }),
+    facts_share: contextShare(0.5, 'facts'),
+    rules_share: contextShare(0.3, 'rules'),
+    episodes_share: contextShare(0.2, 'recent episodes'),
+    identity_share: setting(share, {
+      default: 0.4,
+      description: 'Share of what facts may take that is kept for who the user is, whatever the prompt is about',
+    }),
+    include_episodes: setting(flag, {
+      default: true,
+      description: 'Whether a context has recent episodes when its caller does not say',
+    }),
+    recent_episodes: setting(wholeNumber(1, 1000), {
+      default: 10,
+      description: 'Newest episodes of the butler that a context may have',
+    }),
+  },
+  ({ facts_share: forFacts, rules_share: forRules, episodes_share: forEpisodes }) => {
+    const sum = forFacts + forRules + forEpisodes;
+    const given = `facts ${forFacts} + rules ${forRules} + episodes ${forEpisodes} = ${Number(sum.toPrecision(9))}`;
+    return sum <= 1 + 1e-6 ? undefined : { allowed: 'three shares that sum to at most 1', given };
+  },
+);
 
 const retrieval = table({
   default_limit: setting(wholeNumber(1, 1000), { default: 20, description: 'Results when a search names no limit' }),
@@ -168,9 +203,11 @@ const retrieval = table({
     k1: setting(numberBetween(0, 10), { default: 0.9, description: 'How much further occurrences of a word add' }),
     b: setting(share, { default: 0.4, description: 'How much the length of a memory counts against it' }),
   }),
-  neighbour_weight: setting(share, {
-    default: 0.4,
-    description: 'Share of its keyword score that an episode lends to the two before and after it in its session',
+  neighbour_weights: table({
+    previous: neighbourWeight(0.7, 'in the episode before it'),
+    second_previous: neighbourWeight(0.5, 'in the second episode before it'),
+    next: neighbourWeight(0.4, 'in the episode after it'),
+    second_next: neighbourWeight(0.2, 'in the second episode after it'),
   }),
   relevance_floor: setting(share, {
     default: 0.1,
@@ -179,6 +216,18 @@ const retrieval = table({
   min_similarity: setting(share, {
     default: 0.15,
     description: 'Cosine similarity that recall asks of a memory which shares no word with the topic',
+  }),
+  intent_routing: setting(flag, {
+    default: true,
+    description: 'Whether the kind of question (identity, preference, procedure, episode) weighs what is found',
+  }),
+  cluster_limit: setting(count, {
+    default: 3,
+    description: 'Facts of one subject and predicate that a recall brings while others wait',
+  }),
+  duplicate_similarity: setting(share, {
+    default: 0.9,
+    description: 'Share of common words from which a recall takes two memories for one',
   }),
   recency_half_life_days: setting(numberAbove(0, days), {
     default: 30,
@@ -193,6 +242,16 @@ const retrieval = table({
   context_token_budget: setting(wholeNumber(0, 1_000_000), {
     default: 3000,
     description: 'Tokens of an assembled context when the caller names no budget',
+  }),
+  context: assembledContext,
+  receipt_ttl_days: setting(numberAbove(0, days), {
+    default: 30,
+    description: 'Days for which the receipt of a context, recall or search is kept',
+  }),
+  receipt_candidates: setting(wholeNumber(0, 1000), {
+    default: 100,
+    description:
+      'Memories that were ranked and not shown of which a receipt tells, the best ones; the others are counted',
   }),
   score_weights: scoreWeights,
 });

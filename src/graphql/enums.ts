@@ -7,6 +7,7 @@ import type { LinkDirection } from '../db/sql/links-of.ts';
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import type { ChangeKind } from '../db/sql/changes-between.ts';
 import type { Relation } from '../memory/links.ts';
+import type { SectionName } from '../retrieval/sections.ts';
 
 /** Every closed set that more than one type uses. The check constraints of the tables hold the same values. */
 
@@ -86,6 +87,15 @@ export const ConsolidationStatusEnum = builder.enumType('ConsolidationStatus', {
     failed: { description: 'Cannot be consolidated, and will not be tried again.' },
     dead_letter: { description: 'Failed too often; an operator may requeue it.' },
   },
+});
+
+export const SectionNameEnum = builder.enumType('SectionName', {
+  description: 'The sections of a context.',
+  values: {
+    facts: { description: 'What is known.' },
+    rules: { description: 'How to behave.' },
+    episodes: { description: 'What happened lately.' },
+  } satisfies Descriptions<SectionName>,
 });
 
 export const FactKindEnum = builder.enumType('FactKind', {

@@ -5,6 +5,7 @@ import { listEventsOf } from '../memory/history.ts';
 import { listLinks, loadEnds, type LinkEnd, type LinkOfMemory, type LinksChoice } from '../memory/link-graph.ts';
 import type { MemoryReference } from '../memory/links.ts';
 import { referenceKey } from '../memory/memories.ts';
+import { listReceiptsOf, type ReceiptSummary } from '../retrieval/receipts.ts';
 import { listApplications, listLearnedFrom, listSuccessors } from '../memory/relatives.ts';
 
 /** A question that is asked of many memories at once: which one, and how. */
@@ -20,6 +21,7 @@ export interface Loaders {
   applications: DataLoader<Question<{ limit: number }>, RuleApplication[], string>;
   factsLearnedFrom: DataLoader<Question<{ limit: number }>, Fact[], string>;
   rulesLearnedFrom: DataLoader<Question<{ limit: number }>, Rule[], string>;
+  receipts: DataLoader<Question<{ limit: number }>, ReceiptSummary[], string>;
   successors: DataLoader<MemoryReference, Fact | null, string>;
 }
 
@@ -40,6 +42,7 @@ function createLoaders(context: MemoryContext): Loaders {
     applications: ofQuestions((references, { limit }) => listApplications(context, references, limit)),
     factsLearnedFrom: ofQuestions((references, { limit }) => listLearnedFrom(context, 'fact', references, limit)),
     rulesLearnedFrom: ofQuestions((references, { limit }) => listLearnedFrom(context, 'rule', references, limit)),
+    receipts: ofQuestions((references, { limit }) => listReceiptsOf(context, references, limit)),
     successors: ofReferences((references) => listSuccessors(context, references)),
   };
 }

@@ -1,6 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { builder } from './builder.ts';
 import './types/activity.ts';
+import './types/context.ts';
 import './types/episode.ts';
 import './types/event.ts';
 import './types/fact.ts';
@@ -10,6 +11,7 @@ import './types/link.ts';
 import './types/memory.ts';
 import './types/memory-list.ts';
 import './types/note.ts';
+import './types/receipt.ts';
 import './types/rule.ts';
 import './types/schedule.ts';
 import './types/search.ts';

@@ -6,6 +6,7 @@ export const matchFields = /* GraphQL */ `
   mode
   intent
   candidates
+  receiptId
   results { score relevance isWarning ${inlined}: memory { ${memoryFields} } }
 `;
 
@@ -21,4 +22,27 @@ export function describeMatches({ results }: MatchesResult): string {
       return `${isWarning ? 'WARNING ' : ''}${type} ${id} (${score.toFixed(3)}): ${about}${content}`;
     })
     .join('\n');
+}
+
+/** What a tool tells of a context: the text, and what it is made of without saying it twice. */
+export const contextFields = /* GraphQL */ `
+  text
+  tokensUsed
+  tokenBudget
+  tokenizer
+  intent
+  receiptId
+  sections {
+    name
+    items {
+      type
+      id: uuid
+      tokens
+      score
+    }
+  }
+`;
+
+export interface ContextResult {
+  text: string;
 }

@@ -1,6 +1,9 @@
 import type { Tool } from './tool.ts';
 import { activityStreamTool } from './tools/activity-stream.ts';
 import { confirmMemoryTool } from './tools/confirm-memory.ts';
+import { contextBatchTool } from './tools/context-batch.ts';
+import { contextTool } from './tools/context.ts';
+import { explainTool } from './tools/explain.ts';
 import { forgetMemoryTool } from './tools/forget-memory.ts';
 import { getMemoryTool } from './tools/get-memory.ts';
 import { healthTool } from './tools/health.ts';
@@ -27,6 +30,9 @@ export const tools: readonly Tool[] = [
   searchTool,
   recallTool,
   getMemoryTool,
+  explainTool,
+  contextTool,
+  contextBatchTool,
   confirmMemoryTool,
   markRuleHelpfulTool,
   markRuleHarmfulTool,

@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { invalidInput } from '../errors.ts';
+import { checkOneOf } from '../memory/values.ts';
 
 export const searchModes = ['hybrid', 'semantic', 'keyword'] as const;
 export type SearchMode = (typeof searchModes)[number];
@@ -12,13 +13,18 @@ export interface SearchChoice {
   mode?: SearchMode | null | undefined;
 }
 
+export interface CompleteChoice {
+  limit: number;
+  mode: SearchMode;
+}
+
 /** What a search does when its caller leaves it open. */
-export function completeSearch(choice: SearchChoice, retrieval: Config['memory']['retrieval']): Required<SearchChoice> {
+export function completeSearch(choice: SearchChoice, retrieval: Config['memory']['retrieval']): CompleteChoice {
   const limit = choice.limit ?? retrieval.defaultLimit;
   if (!Number.isInteger(limit) || limit < 1 || limit > limitMaximum) {
     throw invalidInput('limit', `a whole number from 1 to ${limitMaximum}`, limit);
   }
-  return { limit, mode: choice.mode ?? retrieval.defaultMode };
+  return { limit, mode: checkOneOf('mode', choice.mode ?? retrieval.defaultMode, searchModes) };
 }
 
 /** Tokens that an assembled context may take. Zero is allowed and means none. */

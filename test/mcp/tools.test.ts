@@ -121,6 +121,32 @@ const surface: Record<string, { arguments: Record<string, string>; required: str
   },
   memory_search: { arguments: { query: 'string', ...retrieval }, required: ['query'], isReadOnly: true },
   memory_recall: { arguments: { topic: 'string', ...retrieval }, required: ['topic'], isReadOnly: true },
+  memory_context: {
+    arguments: {
+      butler: 'string',
+      include_episodes: 'boolean',
+      session_id: 'string',
+      token_budget: 'integer',
+      trigger_prompt: 'string',
+    },
+    required: ['butler', 'trigger_prompt'],
+    isReadOnly: true,
+  },
+  memory_context_batch: { arguments: { requests: 'array' }, required: ['requests'], isReadOnly: true },
+  memory_explain: {
+    arguments: {
+      id: 'string',
+      kind: 'string',
+      limit: 'integer',
+      query: 'string',
+      receipt_id: 'string',
+      scope: 'string',
+      token_budget: 'integer',
+      type: 'string',
+    },
+    required: [],
+    isReadOnly: true,
+  },
   memory_health: { arguments: {}, required: [], isReadOnly: true },
 };
 

@@ -1,5 +1,6 @@
 import { effectiveConfidence } from '../../memory/confidence.ts';
 import { memoryTypeOf } from '../../memory/memories.ts';
+import { keepReceipt } from '../../retrieval/receipts.ts';
 import { recallMemories, type RecallOutcome, type RecallResult } from '../../retrieval/recall.ts';
 import { searchMemories, type SearchOutcome, type SearchResult } from '../../retrieval/search.ts';
 import { searchModes, type SearchMode } from '../../retrieval/defaults.ts';
@@ -18,7 +19,7 @@ const SearchModeEnum = builder.enumType('SearchMode', {
   values: Object.fromEntries(searchModes.map((mode) => [mode, modeDescriptions[mode]])) as typeof modeDescriptions,
 });
 
-const MatchPartsRef = builder.objectRef<SearchResult['parts']>('MatchParts').implement({
+export const MatchPartsRef = builder.objectRef<SearchResult['parts']>('MatchParts').implement({
   description: 'How well a memory matches, by channel.',
   fields: (t) => ({
     similarity: t.exposeFloat('similarity', {
@@ -32,7 +33,7 @@ const MatchPartsRef = builder.objectRef<SearchResult['parts']>('MatchParts').imp
   }),
 });
 
-const CompositeRef = builder.objectRef<RecallResult['composite']>('ScoreParts').implement({
+export const ScorePartsRef = builder.objectRef<RecallResult['composite']>('ScoreParts').implement({
   description:
     'What the score of a recall is made of. Each part is from 0 to 1 and has its weight in the configuration.',
   fields: (t) => ({
@@ -67,7 +68,7 @@ const MemoryMatchRef = builder.objectRef<Found>('MemoryMatch').implement({
       resolve: ({ parts }) => parts,
     }),
     scoreParts: t.field({
-      type: CompositeRef,
+      type: ScorePartsRef,
       nullable: true,
       description: 'What the score is made of; null for a search, whose score is the match alone.',
       resolve: ({ composite }) => composite ?? null,
@@ -81,20 +82,28 @@ const MemoryMatchRef = builder.objectRef<Found>('MemoryMatch').implement({
   }),
 });
 
-const SearchAnswerRef = builder.objectRef<SearchOutcome | RecallOutcome>('SearchAnswer').implement({
-  description: 'What was found.',
-  fields: (t) => ({
-    query: t.exposeString('query', { description: 'The text as it was used.' }),
-    mode: t.expose('mode', { type: SearchModeEnum, description: 'How memories were matched.' }),
-    intent: t.exposeString('intent', { description: 'What the text seems to ask for.' }),
-    candidates: t.exposeInt('candidates', { description: 'How many memories were ranked.' }),
-    results: t.field({
-      type: [MemoryMatchRef],
-      description: 'The best of them: by score, then the newer, then the lesser id.',
-      resolve: ({ results }) => results,
+const SearchAnswerRef = builder
+  .objectRef<(SearchOutcome | RecallOutcome) & { receiptId?: string }>('SearchAnswer')
+  .implement({
+    description: 'What was found.',
+    fields: (t) => ({
+      query: t.exposeString('query', { description: 'The text as it was used.' }),
+      mode: t.expose('mode', { type: SearchModeEnum, description: 'How memories were matched.' }),
+      intent: t.exposeString('intent', { description: 'What the text seems to ask for.' }),
+      candidates: t.exposeInt('candidates', { description: 'How many memories were ranked.' }),
+      receiptId: t.field({
+        type: 'UUID',
+        nullable: true,
+        description: 'The receipt of a recall, by which it can be opened again; null for a search, which keeps none.',
+        resolve: ({ receiptId }) => receiptId ?? null,
+      }),
+      results: t.field({
+        type: [MemoryMatchRef],
+        description: 'The best of them: by score, then the newer, then the lesser id.',
+        resolve: ({ results }) => results,
+      }),
     }),
-  }),
-});
+  });
 
 const filterFields = (t: Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0]) => ({
   scope: t.string({
@@ -159,11 +168,15 @@ builder.queryFields((t) => ({
     args: { input: t.arg({ type: RecallInputType, required: true, description: 'What to recall.' }) },
     resolve: async (_root, { input }, { memory, references }) => {
       const outcome = await recallMemories(memory, input);
+      const receiptId = await keepReceipt(memory, outcome, {
+        kind: 'recall',
+        butler: memory.principal.butler ?? input.scope ?? null,
+      });
       references.enqueue(
         memory,
         outcome.results.map((found) => referenceOf(found.memory.row)),
       );
-      return outcome;
+      return { ...outcome, receiptId };
     },
   }),
 }));

@@ -1,0 +1,272 @@
+import pgvector from 'pgvector';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { memoryTables, type MemoryType } from './memory-snapshot.ts';
+import { rowConditions, type RowFilter } from './search-filter.ts';
+
+export interface CandidateQuery {
+  filter: RowFilter;
+  /** Candidates that each channel brings, of each type. */
+  most: number;
+  /** Null when no vector is searched. */
+  semantic: { vector: Float32Array; version: { id: string; slot: 'primary' | 'alternate' } } | null;
+  /** Null when no word is searched. */
+  keyword: KeywordQuery | null;
+  /** Types whose rows are few enough to look at each of them; the others are found through their indexes. */
+  exact: ReadonlySet<MemoryType>;
+  /** Phrases that a memory must have and must not have, as tsqueries. */
+  required: readonly string[];
+  excluded: readonly string[];
+  /** Words that tell a time, as a tsquery, if it matters who tells one. */
+  timeWords: string | null;
+}
+
+export interface KeywordQuery {
+  /** All words, as a tsquery: what makes a memory a candidate where each is looked at. */
+  any: string;
+  /** What makes it one where an index finds it: words that few memories have, and pairs of others. Null without any. */
+  rare: string | null;
+  /** Taken as well, for the newest memories only, where the rare words find few; or null. */
+  common: string | null;
+  mostCommon: number;
+  words: readonly WordWeight[];
+  k1: number;
+  b: number;
+  averageLength: number;
+  neighbours: NeighbourWeights;
+}
+
+/** The share at which a word counts for an episode when it stands in another one of the session. */
+export interface NeighbourWeights {
+  previous: number;
+  secondPrevious: number;
+  next: number;
+  secondNext: number;
+}
+
+export interface WordWeight {
+  /** A tsquery of one lexeme. */
+  wanted: string;
+  inverseFrequency: number;
+}
+
+/** One memory that a channel brought, with what ranking needs of it. Times in milliseconds since 1970. */
+export interface CandidateRow {
+  type: MemoryType;
+  id: string;
+  created_at: number;
+  happened_at: number;
+  referenced_at: number | null;
+  confirmed_at: number | null;
+  importance: number;
+  confidence: number;
+  decay_rate: number;
+  maturity: string | null;
+  subject_key: string | null;
+  predicate_key: string | null;
+  /** Cosine similarity, or null without a vector of the version that is searched. */
+  similarity: number | null;
+  /** Whether it is among the nearest of its type. */
+  nearest: boolean;
+  /** BM25 of its own, by word in the order given. */
+  words: number[];
+  /** The same of its neighbours in the session, and the share at which it counts here. */
+  lenders: { share: number; words: number[] }[] | null;
+  /** Whether it names a day, a date or another time; false when that was not asked. */
+  tells_time: boolean;
+}
+
+/** Candidates of both channels and all types in one statement. Null when no type can match. */
+export function selectCandidates(query: CandidateQuery): Prisma.Sql | null {
+  const parts = query.filter.types.flatMap((type) => {
+    const conditions = rowConditions(type, query.filter);
+    if (conditions === null) return [];
+    return [candidatesOf(type, Prisma.join([conditions, ...textConditions(query)], ' AND '), query)];
+  });
+  if (parts.length === 0) return null;
+  return Prisma.sql`
+    WITH asked AS MATERIALIZED (SELECT ${vectorText(query)}::vector AS vector)
+    SELECT coalesce(json_agg(c), '[]')::text AS candidates FROM (${Prisma.join(parts, ' UNION ALL ')}) c`;
+}
+
+function vectorText({ semantic }: CandidateQuery): string | null {
+  return semantic === null ? null : (pgvector.toSql(Array.from(semantic.vector)) as string);
+}
+
+const askedVector = Prisma.sql`(SELECT vector FROM asked)`;
+
+/** So that a filter cannot starve the index scan; and no compiler for statements of milliseconds. */
+export function setIndexScan(most: number, hasIterativeScan: boolean): Prisma.Sql {
+  const efSearch = String(Math.min(1000, Math.max(40, most)));
+  const iterative = hasIterativeScan
+    ? Prisma.sql`, set_config('hnsw.iterative_scan', 'strict_order', true),
+        set_config('hnsw.max_scan_tuples', '200000', true)`
+    : Prisma.empty;
+  return Prisma.sql`
+    SELECT set_config('jit', 'off', true), set_config('hnsw.ef_search', ${efSearch}, true) ${iterative}`;
+}
+
+function textConditions({ required, excluded }: CandidateQuery): Prisma.Sql[] {
+  return [
+    ...required.map((phrase) => Prisma.sql`m.search_vector @@ ${phrase}::tsquery`),
+    ...excluded.map((phrase) => Prisma.sql`NOT m.search_vector @@ ${phrase}::tsquery`),
+  ];
+}
+
+function candidatesOf(type: MemoryType, conditions: Prisma.Sql, query: CandidateQuery): Prisma.Sql {
+  const table = Prisma.raw(memoryTables[type]);
+  return Prisma.sql`(
+    WITH matched AS MATERIALIZED (${matchedRows(type, conditions, query)}),
+      brought AS (
+        SELECT id, score, NULL::json AS lender, false AS nearest FROM matched
+        UNION ALL SELECT id, score, lender, false FROM (${type === 'episode' ? lentRows(conditions, query) : nothingLent}) lent
+        UNION ALL SELECT id, 0, NULL, true FROM (${nearestRows(type, conditions, query)}) nearest
+      ),
+      found AS (
+        SELECT id, bool_or(nearest) AS nearest, json_agg(lender) FILTER (WHERE lender IS NOT NULL) AS lenders,
+          row_number() OVER (ORDER BY sum(score) DESC, id) AS place
+        FROM brought GROUP BY id
+      )
+    SELECT ${columnsOf(type)}, ${similarityOf(query)} AS similarity, found.nearest,
+      ${keywordScores(query.keyword)} AS words, found.lenders, ${tellsTime(query)} AS tells_time
+    FROM found JOIN ${table} m ON m.tenant_id = ${query.filter.tenantId} AND m.id = found.id
+    WHERE found.nearest OR found.place <= ${query.most})`;
+}
+
+const nothing = Prisma.sql`SELECT NULL::uuid AS id WHERE false`;
+const nothingLent = Prisma.sql`SELECT NULL::uuid AS id, NULL::float8 AS score, NULL::json AS lender WHERE false`;
+
+function tellsTime({ timeWords }: CandidateQuery): Prisma.Sql {
+  if (timeWords === null) return Prisma.sql`false`;
+  return Prisma.sql`(m.content ~ '[0-9]' OR m.search_vector @@ ${timeWords}::tsquery)`;
+}
+
+function columnsOf(type: MemoryType): Prisma.Sql {
+  const common = `'${type}' AS type, m.id, ${milliseconds('m.created_at')} AS created_at,
+    ${milliseconds('m.last_referenced_at')} AS referenced_at, m.importance`;
+  const happened = `${milliseconds(type === 'rule' ? 'm.created_at' : 'coalesce(m.observed_at, m.created_at)')} AS happened_at`;
+  const decaying =
+    type === 'episode'
+      ? 'NULL::float8 AS confirmed_at, 1::float8 AS confidence, 0::float8 AS decay_rate'
+      : `${milliseconds('m.last_confirmed_at')} AS confirmed_at, m.confidence, m.decay_rate`;
+  const maturity = `${type === 'rule' ? 'm.maturity' : 'NULL::text'} AS maturity`;
+  const key =
+    type === 'fact' ? 'm.subject_key, m.predicate_key' : 'NULL::text AS subject_key, NULL::text AS predicate_key';
+  return Prisma.raw([common, happened, decaying, maturity, key].join(', '));
+}
+
+function milliseconds(column: string): string {
+  return `(extract(epoch FROM ${column}) * 1000)::float8`;
+}
+
+/** The memories with the best scores of their own words. */
+function matchedRows(type: MemoryType, conditions: Prisma.Sql, query: CandidateQuery): Prisma.Sql {
+  if (query.keyword === null) return matchedNothing;
+  const place = type === 'episode' ? Prisma.sql`m.session_id` : Prisma.sql`NULL::uuid AS session_id`;
+  return Prisma.sql`
+    SELECT id, session_id, created_at, words, (SELECT sum(value) FROM unnest(words) value) AS score FROM (
+      SELECT m.id, ${place}, m.created_at, ${keywordScores(query.keyword)} AS words
+      FROM ${matchingRows(type, conditions, query, query.keyword)} OFFSET 0
+    ) matching
+    ORDER BY score DESC, created_at DESC, id LIMIT ${query.most}`;
+}
+
+const matchedNothing = Prisma.sql`
+  SELECT NULL::uuid AS id, NULL::uuid AS session_id, NULL::timestamptz AS created_at, NULL::float8[] AS words,
+    NULL::float8 AS score
+  WHERE false`;
+
+function matchingRows(
+  type: MemoryType,
+  conditions: Prisma.Sql,
+  { filter, exact }: CandidateQuery,
+  keyword: KeywordQuery,
+): Prisma.Sql {
+  const table = Prisma.raw(memoryTables[type]);
+  return exact.has(type)
+    ? Prisma.sql`${table} m WHERE ${conditions} AND m.search_vector @@ ${keyword.any}::tsquery`
+    : Prisma.sql`(${indexMatches(type, keyword, filter)}) w(id)
+        JOIN ${table} m ON m.tenant_id = ${filter.tenantId} AND m.id = w.id WHERE ${conditions}`;
+}
+
+function indexMatches(type: MemoryType, keyword: KeywordQuery, filter: RowFilter): Prisma.Sql {
+  const scopes = filter.visibleScopes === null ? null : [...filter.visibleScopes];
+  const matches = (wanted: string, most: number | null): Prisma.Sql => Prisma.sql`
+    SELECT memory_matches(${type}, ${wanted}::tsquery, ${filter.visibleButler}::text, ${scopes}::text[],
+      ${filter.at}::timestamptz, ${most}::int)`;
+  const { rare, common, mostCommon } = keyword;
+  const sources = [
+    ...(rare === null ? [] : [matches(rare, null)]),
+    ...(common === null ? [] : [matches(common, mostCommon)]),
+  ];
+  return Prisma.join(sources, ' UNION ');
+}
+
+/**
+ * BM25, by word. PostgreSQL has no function that counts a lexeme in a document, but ts_rank of a single lexeme is
+ * (1/1² + 1/2² + … + 1/n²) / (π²/6) for n occurrences, and that sum falls short of π²/6 by nearly 1 / (n + 1/2):
+ * rounding gives n back exactly, some ten times faster than unnesting the document.
+ */
+function keywordScores(keyword: KeywordQuery | null): Prisma.Sql {
+  if (keyword === null) return Prisma.sql`'{}'::float8[]`;
+  const { k1, b, averageLength, words } = keyword;
+  const perLexeme = (k1 * b) / Math.max(averageLength, 1);
+  const norm = Prisma.sql`(${k1 * (1 - b)}::float8 + ${perLexeme}::float8 * length(m.search_vector))`;
+  const scores = words.map(({ wanted, inverseFrequency }) => {
+    const occurrences = Prisma.sql`round(1 / (1.64493406685 * (1 - ts_rank('{1,1,1,1}', m.search_vector, ${wanted}::tsquery)::float8)) - 0.5)`;
+    return Prisma.sql`${inverseFrequency * (k1 + 1)}::float8 * (1 - ${norm} / (${occurrences} + ${norm}))`;
+  });
+  return Prisma.sql`ARRAY[${Prisma.join(scores)}]`;
+}
+
+/** What is said just before and after a word is about the same thing. */
+function lentRows(conditions: Prisma.Sql, { keyword, filter }: CandidateQuery): Prisma.Sql {
+  if (keyword === null) return nothingLent;
+  const { previous, secondPrevious, next, secondNext } = keyword.neighbours;
+  if (Math.max(previous, secondPrevious, next, secondNext) === 0) return nothingLent;
+  return Prisma.sql`
+    SELECT m.id, m.share * lender.score AS score, json_build_object('share', m.share, 'words', lender.words) AS lender
+    FROM matched lender CROSS JOIN LATERAL (
+      ${neighboursOf(filter, '<', [next, secondNext])} UNION ALL ${neighboursOf(filter, '>', [previous, secondPrevious])}
+    ) m
+    WHERE ${conditions} AND m.share > 0`;
+}
+
+/** The two episodes on one side of the lender. Those before it hear the word from the next one, those after from the previous. */
+function neighboursOf({ tenantId, at }: RowFilter, side: '<' | '>', [first, second]: [number, number]): Prisma.Sql {
+  const order = side === '<' ? 'DESC' : 'ASC';
+  const byDistance = Prisma.raw(`n.created_at ${order}, n.id ${order}`);
+  return Prisma.sql`(
+    SELECT n.*, CASE row_number() OVER (ORDER BY ${byDistance}) WHEN 1 THEN ${first}::float8 ELSE ${second}::float8 END AS share
+    FROM episodes n
+    WHERE n.tenant_id = ${tenantId} AND n.session_id = lender.session_id
+      AND (n.created_at, n.id) ${Prisma.raw(side)} (lender.created_at, lender.id)
+      AND n.forgotten_at IS NULL AND n.expires_at > ${at}::timestamptz
+    ORDER BY ${byDistance} LIMIT 2)`;
+}
+
+function nearestRows(type: MemoryType, conditions: Prisma.Sql, query: CandidateQuery): Prisma.Sql {
+  if (query.semantic === null) return nothing;
+  const table = Prisma.raw(memoryTables[type]);
+  const column = vectorColumn(query.semantic);
+  const where = Prisma.sql`${conditions} AND m.${column}_version_id = ${query.semantic.version.id}::uuid`;
+  if (!query.exact.has(type)) {
+    return Prisma.sql`
+      SELECT m.id FROM ${table} m WHERE ${where} ORDER BY m.${column} <=> ${askedVector} LIMIT ${query.most}`;
+  }
+  // A subquery of its own, or the planner may take the index for few rows among many, which finds too little.
+  return Prisma.sql`
+    SELECT id FROM (
+      SELECT m.id, m.${column} <=> ${askedVector} AS distance FROM ${table} m WHERE ${where} OFFSET 0
+    ) measured ORDER BY distance, id LIMIT ${query.most}`;
+}
+
+function similarityOf({ semantic }: CandidateQuery): Prisma.Sql {
+  if (semantic === null) return Prisma.sql`NULL::float8`;
+  const column = vectorColumn(semantic);
+  return Prisma.sql`CASE WHEN m.${column}_version_id = ${semantic.version.id}::uuid
+    THEN nullif(1 - (m.${column} <=> ${askedVector}), 'NaN') END`;
+}
+
+function vectorColumn({ version }: NonNullable<CandidateQuery['semantic']>): Prisma.Sql {
+  return Prisma.raw(version.slot === 'primary' ? 'embedding' : 'alternate_embedding');
+}

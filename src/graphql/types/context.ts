@@ -1,0 +1,95 @@
+import { buildContext, buildContextBatch, type ContextOutcome, type ContextSection } from '../../retrieval/context.ts';
+import { builder } from '../builder.ts';
+import { MemoryTypeEnum, SectionNameEnum } from '../enums.ts';
+
+/** The work is done by the query that they belong to: to read more or fewer of them costs nothing. */
+const inMemory = { field: 0, multiplier: 1 };
+
+const ContextItemRef = builder.objectRef<ContextSection['items'][number]>('ContextItem').implement({
+  description: 'One line of a context.',
+  fields: (t) => ({
+    type: t.expose('type', { type: MemoryTypeEnum, description: 'What kind of memory it shows.' }),
+    uuid: t.expose('id', { type: 'UUID', description: 'Which one.' }),
+    version: t.exposeInt('version', { description: 'In which state.' }),
+    line: t.exposeString('line', { description: 'The line itself.' }),
+    tokens: t.exposeInt('tokens', { description: 'How many tokens it takes.' }),
+    score: t.exposeFloat('score', { description: 'What it was chosen by.' }),
+  }),
+});
+
+const ContextSectionRef = builder.objectRef<ContextSection>('ContextSection').implement({
+  description: 'The lines of one heading.',
+  fields: (t) => ({
+    name: t.expose('name', { type: SectionNameEnum, description: 'Which section it is.' }),
+    items: t.field({
+      type: [ContextItemRef],
+      description: 'Its lines, in order.',
+      complexity: inMemory,
+      resolve: ({ items }) => items,
+    }),
+  }),
+});
+
+const ContextRef = builder.objectRef<ContextOutcome>('Context').implement({
+  description: 'What a butler should know before it starts, within a number of tokens.',
+  fields: (t) => ({
+    text: t.exposeString('text', { description: 'Markdown for a system prompt; empty when nothing is known or fits.' }),
+    tokensUsed: t.exposeInt('tokensUsed', { description: 'How many tokens the text takes.' }),
+    tokenBudget: t.exposeInt('tokenBudget', { description: 'How many it was allowed to take.' }),
+    tokenizer: t.exposeString('tokenizer', { description: 'What counted them.' }),
+    intent: t.exposeString('intent', { description: 'What the prompt seems to ask for.' }),
+    receiptId: t.expose('receiptId', { type: 'UUID', description: 'The receipt, by which it can be opened again.' }),
+    sections: t.field({
+      type: [ContextSectionRef],
+      description: 'The sections that have a line, in the order of the text.',
+      complexity: inMemory,
+      resolve: ({ sections }) => sections,
+    }),
+  }),
+});
+
+const ContextInputType = builder.inputType('ContextInput', {
+  description: 'Who is about to work on what.',
+  fields: (t) => ({
+    triggerPrompt: t.string({ required: true, description: 'What the butler is about to work on.' }),
+    butler: t.string({
+      required: true,
+      description: 'The butler. Facts and rules are those of "global" and of it, episodes its own.',
+    }),
+    tokenBudget: t.int({ description: 'Tokens that the text may take. Default from the configuration; 0 gives none.' }),
+    includeEpisodes: t.boolean({ description: 'Whether recent episodes come too. Default from the configuration.' }),
+    sessionId: t.string({ description: 'UUID of the session that is going to read it.' }),
+  }),
+});
+
+const ContextBatchRef = builder.objectRef<{ contexts: ContextOutcome[] }>('ContextBatch').implement({
+  description: 'Several contexts.',
+  fields: (t) => ({
+    contexts: t.field({
+      type: [ContextRef],
+      description: 'One for each request, in their order.',
+      complexity: inMemory,
+      resolve: ({ contexts }) => contexts,
+    }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  context: t.field({
+    type: ContextRef,
+    description:
+      'Puts together what a butler should know before it starts: facts, rules and recent episodes within a number of tokens. Keeps a receipt; counts no reference.',
+    complexity: 40,
+    args: { input: t.arg({ type: ContextInputType, required: true, description: 'Who is about to work on what.' }) },
+    resolve: (_root, { input }, { memory }) => buildContext(memory, input),
+  }),
+  contextBatch: t.field({
+    type: ContextBatchRef,
+    description: 'Several contexts in one go.',
+    complexity: ({ requests }) => 30 * requests.length,
+    args: {
+      requests: t.arg({ type: [ContextInputType], required: true, description: 'From 1 to 50 requests.' }),
+    },
+    resolve: async (_root, { requests }, { memory }) => ({ contexts: await buildContextBatch(memory, requests) }),
+  }),
+}));

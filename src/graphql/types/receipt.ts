@@ -1,0 +1,286 @@
+import { invalidInput } from '../../errors.ts';
+import { explainReceipt } from '../../retrieval/explain-receipt.ts';
+import { explainMemory, type MemoryExplanation } from '../../retrieval/explain.ts';
+import {
+  getReceipt,
+  type Receipt,
+  type ReceiptCandidate,
+  type ReceiptChoice,
+  type ReceiptDrop,
+  type ReceiptSummary,
+} from '../../retrieval/receipts.ts';
+import { replayReceipt, type ReplayOutcome } from '../../retrieval/replay.ts';
+import { checkLimit } from '../../memory/values.ts';
+import { builder } from '../builder.ts';
+import { MemoryTypeEnum, SectionNameEnum } from '../enums.ts';
+import { loadersOf } from '../loaders.ts';
+import { MemoryInterface, referenceOf } from './memory.ts';
+import { MatchPartsRef, ScorePartsRef } from './search.ts';
+
+/** What was given out and why: receipts, explanations and replays. */
+
+const ReceiptKindEnum = builder.enumType('ReceiptKind', {
+  description: 'What was asked for.',
+  values: {
+    context: { description: 'A context.' },
+    recall: { description: 'A recall.' },
+    search: { description: 'A search.' },
+  } satisfies Record<Receipt['kind'], { description: string }>,
+});
+
+const CandidateRef = builder.objectRef<ReceiptCandidate>('ReceiptCandidate').implement({
+  description: 'A memory that was ranked, and by what.',
+  fields: (t) => ({
+    type: t.expose('type', { type: MemoryTypeEnum, description: 'Which of the three it is.' }),
+    uuid: t.expose('id', { type: 'UUID', description: 'Which one.' }),
+    score: t.exposeFloat('score', { description: 'What it was ordered by.' }),
+    relevance: t.exposeFloat('relevance', { description: 'How well it matched, as a share of the best.' }),
+    parts: t.field({
+      type: MatchPartsRef,
+      nullable: true,
+      description: 'How well it matched, by channel; null for what was not searched for.',
+      resolve: ({ parts }) => parts,
+    }),
+    scoreParts: t.field({
+      type: ScorePartsRef,
+      nullable: true,
+      description: 'What the score was made of; null for a search.',
+      resolve: ({ composite }) => composite,
+    }),
+  }),
+});
+
+const ChoiceRef = builder.objectRef<ReceiptChoice>('ReceiptChoice').implement({
+  description: 'A memory that was shown, and in which state.',
+  fields: (t) => ({
+    type: t.expose('type', { type: MemoryTypeEnum, description: 'Which of the three it is.' }),
+    uuid: t.expose('id', { type: 'UUID', description: 'Which one.' }),
+    version: t.exposeInt('version', { description: 'The version that was shown.' }),
+    score: t.exposeFloat('score', { description: 'What it was chosen by.' }),
+    section: t.field({
+      type: SectionNameEnum,
+      nullable: true,
+      description: 'Where in a context it stood.',
+      resolve: ({ section }) => section,
+    }),
+    tokens: t.exposeInt('tokens', { nullable: true, description: 'How many tokens of a context it took.' }),
+  }),
+});
+
+const DropRef = builder.objectRef<ReceiptDrop>('ReceiptDrop').implement({
+  description: 'A memory that was ranked and not shown.',
+  fields: (t) => ({
+    type: t.expose('type', { type: MemoryTypeEnum, description: 'Which of the three it is.' }),
+    uuid: t.expose('id', { type: 'UUID', description: 'Which one.' }),
+    stage: t.exposeString('stage', { description: 'The stage that dropped it.' }),
+    reason: t.exposeString('reason', { nullable: true, description: 'Why, where the stage alone does not say it.' }),
+  }),
+});
+
+type AnyReceipt = Receipt | ReceiptSummary;
+
+const ReceiptFields = builder.interfaceRef<AnyReceipt>('ReceiptSummary').implement({
+  description: 'Who was given what, in short.',
+  resolveType: (receipt) => ('chosen' in receipt ? 'Receipt' : 'ReceiptOfMemory'),
+  fields: (t) => ({
+    uuid: t.expose('id', { type: 'UUID', description: 'By which it is opened again.' }),
+    kind: t.expose('kind', { type: ReceiptKindEnum, description: 'What was asked for.' }),
+    butler: t.exposeString('butler', { nullable: true, description: 'For whom.' }),
+    sessionId: t.expose('sessionId', { type: 'UUID', nullable: true, description: 'In which session.' }),
+    requestId: t.exposeString('requestId', { nullable: true, description: 'On which request.' }),
+    query: t.exposeString('query', { description: 'The text that was asked with.' }),
+    intent: t.exposeString('intent', { nullable: true, description: 'What it was taken to ask for.' }),
+    tokenBudget: t.exposeInt('tokenBudget', { nullable: true, description: 'Tokens that a context might take.' }),
+    tokensUsed: t.exposeInt('tokensUsed', { nullable: true, description: 'Tokens that it took.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Until when it is kept.' }),
+  }),
+});
+
+const ReceiptRef = builder.objectRef<Receipt>('Receipt').implement({
+  description: 'What was given out, what was not, and why: enough to open a past answer again.',
+  interfaces: [ReceiptFields],
+  fields: (t) => ({
+    tokenizer: t.exposeString('tokenizer', { nullable: true, description: 'What counted the tokens.' }),
+    configurationDigest: t.exposeString('configurationDigest', {
+      description: 'Of the configuration that chose; another one may choose otherwise.',
+    }),
+    stageMilliseconds: t.field({
+      type: 'JSONObject',
+      description: 'Milliseconds by stage.',
+      resolve: ({ stageMilliseconds }) => stageMilliseconds,
+    }),
+    candidates: t.field({
+      type: [CandidateRef],
+      description: 'What was ranked, best first.',
+      resolve: ({ candidates }) => candidates,
+    }),
+    chosen: t.field({ type: [ChoiceRef], description: 'What was shown, in order.', resolve: ({ chosen }) => chosen }),
+    dropped: t.field({ type: [DropRef], description: 'What was not.', resolve: ({ dropped }) => dropped }),
+  }),
+});
+
+const ReceiptOfMemoryRef = builder.objectRef<ReceiptSummary>('ReceiptOfMemory').implement({
+  description: 'A receipt as one of those that carried a memory.',
+  interfaces: [ReceiptFields],
+  fields: (t) => ({
+    version: t.exposeInt('version', { nullable: true, description: 'The version of the memory that it showed.' }),
+  }),
+});
+
+builder.interfaceFields(MemoryInterface, (t) => ({
+  receipts: t.field({
+    type: [ReceiptOfMemoryRef],
+    description: 'Every context, recall and search that showed it, newest first.',
+    complexity: ({ limit }) => ({ field: 1, multiplier: limit ?? 20 }),
+    args: { limit: t.arg.int({ defaultValue: 20, description: 'How many at most, up to 100.' }) },
+    resolve: (row, { limit }, { memory }) =>
+      loadersOf(memory).receipts.load({
+        reference: referenceOf(row),
+        choice: { limit: checkLimit('limit', limit, 20, 100) },
+      }),
+  }),
+}));
+
+const ExplanationRef = builder.objectRef<MemoryExplanation>('MemoryExplanation').implement({
+  description: 'Why a memory comes, or which stage is the first to drop it, as it would be answered now.',
+  fields: (t) => ({
+    type: t.field({
+      type: MemoryTypeEnum,
+      description: 'Which of the three it is.',
+      resolve: ({ memory }) => memory.type,
+    }),
+    uuid: t.field({ type: 'UUID', description: 'Which one.', resolve: ({ memory }) => memory.id }),
+    came: t.exposeBoolean('came', { description: 'Whether it is in the answer.' }),
+    stage: t.exposeString('stage', {
+      nullable: true,
+      description: 'The first stage that dropped it; null if it came.',
+    }),
+    reason: t.exposeString('reason', { description: 'One sentence.' }),
+    place: t.exposeInt('place', { nullable: true, description: 'Its place in the answer, from 1.' }),
+    section: t.field({
+      type: SectionNameEnum,
+      nullable: true,
+      description: 'The section of a context that it is in.',
+      resolve: ({ section }) => section,
+    }),
+    tokens: t.exposeInt('tokens', { nullable: true, description: 'How many tokens it takes.' }),
+    score: t.float({
+      nullable: true,
+      description: 'What it was ranked by.',
+      resolve: ({ scores }) => scores?.score ?? null,
+    }),
+    relevance: t.float({
+      nullable: true,
+      description: 'How well it matches, as a share of the best.',
+      resolve: ({ scores }) => scores?.relevance ?? null,
+    }),
+    parts: t.field({
+      type: MatchPartsRef,
+      nullable: true,
+      description: 'How well it matches, by channel.',
+      resolve: ({ scores }) => scores?.parts ?? null,
+    }),
+    scoreParts: t.field({
+      type: ScorePartsRef,
+      nullable: true,
+      description: 'What the score is made of.',
+      resolve: ({ scores }) => scores?.composite ?? null,
+    }),
+  }),
+});
+
+interface AccountShape {
+  account: string;
+  receipt: Receipt | null;
+  memory: MemoryExplanation | null;
+}
+
+const AccountRef = builder.objectRef<AccountShape>('Account').implement({
+  description: 'Why an answer is what it is.',
+  fields: (t) => ({
+    account: t.exposeString('account', { description: 'For people, one thing a line.' }),
+    receipt: t.field({
+      type: ReceiptRef,
+      nullable: true,
+      description: 'The receipt that was explained.',
+      resolve: ({ receipt }) => receipt,
+    }),
+    memory: t.field({
+      type: ExplanationRef,
+      nullable: true,
+      description: 'Why that memory comes or not.',
+      resolve: ({ memory }) => memory,
+    }),
+  }),
+});
+
+const ExplainInput = builder.inputType('ExplainInput', {
+  description: 'A receipt; or a question and a memory, to learn why the one brings or does not bring the other.',
+  fields: (t) => ({
+    receiptId: t.string({ description: 'UUID of a receipt. Alone.' }),
+    query: t.string({ description: 'The text that is asked with.' }),
+    type: t.field({ type: MemoryTypeEnum, description: 'Which of the three the memory is.' }),
+    id: t.string({ description: 'UUID of the memory.' }),
+    kind: t.field({ type: ReceiptKindEnum, description: 'How the text is asked. Default recall.' }),
+    scope: t.string({ description: 'Of the recall or search; for a context the butler, which it needs.' }),
+    limit: t.int({ description: 'Of the recall or search.' }),
+    tokenBudget: t.int({ description: 'Of the context.' }),
+  }),
+});
+
+const ReplayRef = builder.objectRef<ReplayOutcome>('Replay').implement({
+  description: 'A past answer once more, from the versions that it showed.',
+  fields: (t) => ({
+    receipt: t.field({ type: ReceiptRef, description: 'The receipt.', resolve: ({ receipt }) => receipt }),
+    text: t.exposeString('text', {
+      nullable: true,
+      description: 'The text of a context; null for a recall or search.',
+    }),
+    isExact: t.exposeBoolean('isExact', { description: 'Whether it is what was given out, to the byte.' }),
+    memories: t.field({
+      type: [MemoryInterface],
+      description: 'What was shown, in the state in which it was shown.',
+      resolve: ({ memories }) => memories.map(({ row }) => row),
+    }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  receipt: t.field({
+    type: ReceiptRef,
+    description: 'One receipt by its UUID.',
+    args: { id: t.arg.string({ required: true, description: 'UUID of the receipt.' }) },
+    resolve: (_root, { id }, { memory }) => getReceipt(memory, id),
+  }),
+  replay: t.field({
+    type: ReplayRef,
+    description: 'A past answer once more, whatever became of its memories since.',
+    complexity: 20,
+    args: { receiptId: t.arg.string({ required: true, description: 'UUID of the receipt.' }) },
+    resolve: (_root, { receiptId }, { memory }) => replayReceipt(memory, receiptId),
+  }),
+  explain: t.field({
+    type: AccountRef,
+    description:
+      'Why an answer was what it was, by its receipt; or why a memory comes or does not come for a text, with the stage that drops it.',
+    complexity: 40,
+    args: { input: t.arg({ type: ExplainInput, required: true, description: 'What is to be explained.' }) },
+    resolve: async (_root, { input }, { memory }): Promise<AccountShape> => {
+      const { receiptId, query, type, id, kind, scope, limit, tokenBudget } = input;
+      if (receiptId != null) return { ...(await explainReceipt(memory, receiptId)), memory: null };
+      if (query == null || type == null || id == null) {
+        throw invalidInput('input', 'receipt_id, or query, type and id', Object.keys(input));
+      }
+      const reference = { type, id };
+      if (kind === 'context' && scope == null) throw invalidInput('scope', 'the butler of the context', scope);
+      const explanation = await explainMemory(
+        memory,
+        kind === 'context'
+          ? { triggerPrompt: query, butler: scope ?? '', tokenBudget, memory: reference }
+          : { query, kind, scope, limit, memory: reference, types: [type] },
+      );
+      return { account: explanation.reason, receipt: null, memory: explanation };
+    },
+  }),
+}));

@@ -1,0 +1,94 @@
+import type { Config } from '../config/schema.ts';
+import type { KeywordQuery } from '../db/sql/search-candidates.ts';
+import { averageLength, countDocuments, type CorpusStatistics } from './corpus-statistics.ts';
+
+/** Words beyond these add little to a score: they are the ones that most memories have. */
+const mostWords = 32;
+/** Memories that are looked at because they have one of the rarer words, and because they have two of the others. */
+const mostRareMatches = 1500;
+const mostPairMatches = 1500;
+/** A word that more memories have is common even if it is the rarest of the query. */
+const mostMatchesOfRarest = 5000;
+/** The newest memories with the next word, when the rarer ones find less than asked for. */
+const mostCommonMatches = 1000;
+
+interface Word {
+  lexeme: string;
+  documents: number;
+}
+
+/** Which words of the query find candidates, and what each adds to a score. Null when no memory has any of them. */
+export function chooseWords(
+  lexemes: readonly string[],
+  statistics: CorpusStatistics,
+  retrieval: Config['memory']['retrieval'],
+  most: number,
+): KeywordQuery | null {
+  const words = lexemes
+    .map((lexeme): Word => ({ lexeme, documents: statistics.documentsWith.get(lexeme) ?? 0 }))
+    .filter(({ documents }) => documents > 0)
+    .toSorted((a, b) => a.documents - b.documents || (a.lexeme < b.lexeme ? -1 : 1))
+    .slice(0, mostWords);
+  if (words.length === 0) return null;
+  const rareCount = countRare(words);
+  const rareMatches = words.slice(0, rareCount).reduce((sum, { documents }) => sum + documents, 0);
+  const rare = [...words.slice(0, rareCount).map(quote), ...pairsOf(words.slice(rareCount), statistics)];
+  const next = rareMatches < most ? words[rareCount] : undefined;
+  return {
+    any: words.map(quote).join(' | '),
+    rare: rare.length === 0 ? null : rare.join(' | '),
+    common: next === undefined ? null : quote(next),
+    mostCommon: Math.max(mostCommonMatches, most),
+    words: words.map((word) => ({ wanted: quote(word), inverseFrequency: inverseFrequency(word, statistics) })),
+    k1: retrieval.bm25.k1,
+    b: retrieval.bm25.b,
+    averageLength: averageLength(statistics),
+    neighbours: retrieval.neighbourWeights,
+  };
+}
+
+/** The same without leaving any match out, for when that was too few. */
+export function withEveryMatch(keyword: KeywordQuery): KeywordQuery {
+  return { ...keyword, rare: keyword.any, common: null };
+}
+
+export function leavesMatchesOut(keyword: KeywordQuery): boolean {
+  return keyword.rare !== keyword.any;
+}
+
+function countRare(words: readonly Word[]): number {
+  let matches = 0;
+  const end = words.findIndex(({ documents }) => (matches += documents) > mostRareMatches);
+  if (end !== 0) return end === -1 ? words.length : end;
+  return (words[0]?.documents ?? 0) <= mostMatchesOfRarest ? 1 : 0;
+}
+
+/**
+ * Two words that many memories have are together as telling as a rare one. How many memories have both is estimated, as
+ * if the words did not know of each other.
+ */
+function pairsOf(words: readonly Word[], statistics: CorpusStatistics): string[] {
+  const all = Math.max(1, countDocuments(statistics));
+  const pairs = words.flatMap((first, index) =>
+    words.slice(index + 1).map((second) => ({
+      wanted: `(${quote(first)} & ${quote(second)})`,
+      matches: (first.documents * second.documents) / all,
+    })),
+  );
+  let matches = 0;
+  return pairs
+    .toSorted((a, b) => a.matches - b.matches || (a.wanted < b.wanted ? -1 : 1))
+    .filter((pair) => (matches += pair.matches) <= mostPairMatches)
+    .map(({ wanted }) => wanted);
+}
+
+function inverseFrequency({ documents }: Word, statistics: CorpusStatistics): number {
+  // Kept statistics may be older than the count of a word.
+  const all = Math.max(countDocuments(statistics), documents);
+  return Math.log(1 + (all - documents + 0.5) / (documents + 0.5));
+}
+
+/** A tsquery of the lexeme as it is: nothing in it is an operator. */
+function quote({ lexeme }: Word): string {
+  return `'${lexeme.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,84 @@
+import type { CandidateRow } from '../db/sql/search-candidates.ts';
+import type { Memory } from '../memory/memories.ts';
+
+export interface Contender {
+  candidate: CandidateRow;
+  memory: Memory;
+}
+
+export interface Variety<T> {
+  /** Best first, at most the limit. */
+  chosen: { contender: T; folded: T[] }[];
+  /** Those of clusters that have their share already, when there was no room for more of them. */
+  crowded: T[];
+  /** Those that the limit left out. */
+  beyond: T[];
+}
+
+export interface VarietyLimits {
+  limit: number;
+  /** Memories of one subject and predicate, while others wait. */
+  clusterLimit: number;
+  /** Share of common words from which two texts say the same. */
+  duplicateSimilarity: number;
+}
+
+/**
+ * Takes contenders from the best on. One that says what a better one says is folded into it. One whose cluster has its
+ * share waits; it still comes if there is room at the end, for a cap must not leave an answer short.
+ */
+export function diversify<T extends Contender>(contenders: readonly T[], limits: VarietyLimits): Variety<T> {
+  const distinct = foldDuplicates(contenders, limits.duplicateSimilarity);
+  const sizes = new Map<string, number>();
+  const waiting = new Set<(typeof distinct)[number]>();
+  for (const one of distinct) {
+    const cluster = clusterOf(one.contender.candidate);
+    const size = (sizes.get(cluster ?? '') ?? 0) + 1;
+    if (cluster !== null) sizes.set(cluster, size);
+    if (cluster !== null && size > limits.clusterLimit) waiting.add(one);
+  }
+  const first = distinct.filter((one) => !waiting.has(one)).slice(0, limits.limit);
+  const taken = new Set([...first, ...[...waiting].slice(0, limits.limit - first.length)]);
+  return {
+    chosen: distinct.filter((one) => taken.has(one)),
+    crowded: [...waiting].filter((one) => !taken.has(one)).map(({ contender }) => contender),
+    beyond: distinct.filter((one) => !taken.has(one) && !waiting.has(one)).map(({ contender }) => contender),
+  };
+}
+
+function clusterOf({ subject_key, predicate_key }: CandidateRow): string | null {
+  return subject_key === null ? null : JSON.stringify([subject_key, predicate_key]);
+}
+
+function foldDuplicates<T extends Contender>(
+  contenders: readonly T[],
+  similarity: number,
+): { contender: T; folded: T[] }[] {
+  const kept: { contender: T; folded: T[]; words: Set<string> }[] = [];
+  for (const contender of contenders) {
+    const words = wordsOf(contender.memory);
+    const twin = kept.find((one) => isSameSort(one.contender, contender) && overlap(one.words, words) >= similarity);
+    if (twin === undefined) kept.push({ contender, folded: [], words });
+    else twin.folded.push(contender);
+  }
+  return kept;
+}
+
+/** A rule and the warning against it say nearly the same and mean the opposite. */
+function isSameSort(a: Contender, b: Contender): boolean {
+  const isWarning = ({ candidate }: Contender): boolean => candidate.maturity === 'anti_pattern';
+  return a.memory.type === b.memory.type && isWarning(a) === isWarning(b);
+}
+
+function wordsOf({ type, row }: Memory): Set<string> {
+  const text = type === 'fact' ? `${row.subject} ${row.predicate} ${row.content}` : row.content;
+  return new Set(text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [text]);
+}
+
+function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  const [small, large] = a.size <= b.size ? [a, b] : [b, a];
+  if (small.size === 0) return 1;
+  let common = 0;
+  for (const word of small) if (large.has(word)) common += 1;
+  return common / (a.size + b.size - common);
+}

@@ -1,0 +1,183 @@
+import type { Config } from '../config/schema.ts';
+import type { RowFilter } from '../db/sql/search-filter.ts';
+import type { MemoryContext } from '../memory/context.ts';
+import type { MemoryReference } from '../memory/links.ts';
+import { loadMemories, referenceKey, type Memory } from '../memory/memories.ts';
+import { checkUuid } from '../memory/values.ts';
+import { assembleContext, type ContextInput } from './context.ts';
+import { completeFilter } from './filter.ts';
+import { findFilterDrop, type FilterStage } from './filter-stages.ts';
+import type { FitStage } from './fit-budget.ts';
+import { recallMemories, type RecallInput, type RecallOutcome } from './recall.ts';
+import { compositeOf, type ReceiptCandidate } from './receipts.ts';
+import { searchMemories, type SearchOutcome } from './search.ts';
+import { sectionNames, type SectionName } from './sections.ts';
+
+export type ExplainContextInput = ContextInput & { memory: MemoryReference };
+
+export interface ExplainQueryInput extends Omit<RecallInput, 'topic'> {
+  memory: MemoryReference;
+  query: string;
+  /** How the query is asked; recall when left out. */
+  kind?: 'recall' | 'search' | null | undefined;
+}
+
+/** A stage that ranks may be any that recall names, such as `relevance_floor`. */
+export type ExplainStage = 'not_found' | FilterStage | 'no_match' | 'limit' | FitStage | (string & {});
+
+export interface MemoryExplanation {
+  memory: MemoryReference;
+  kind: 'context' | 'recall' | 'search';
+  query: string;
+  /** Whether it is in the answer. */
+  came: boolean;
+  /** The first stage that dropped it; null when it came. */
+  stage: ExplainStage | null;
+  /** One sentence. */
+  reason: string;
+  /** Its place in the answer, or in its section of a context, from 1. */
+  place: number | null;
+  section: SectionName | null;
+  tokens: number | null;
+  /** What it was ranked by, as far as it got. */
+  scores: Pick<ReceiptCandidate, 'score' | 'relevance' | 'parts' | 'composite'> | null;
+}
+
+/**
+ * Why a memory comes, or which stage is the first to drop it, for a context, recall or search as it would be answered now.
+ * Asks the same functions that answer, keeps no receipt and counts no reference.
+ */
+export async function explainMemory(
+  context: MemoryContext,
+  input: ExplainContextInput | ExplainQueryInput,
+): Promise<MemoryExplanation> {
+  const memory = { type: input.memory.type, id: checkUuid('id', input.memory.id) };
+  const asked = 'triggerPrompt' in input ? askContext(context, input) : askQuery(context, input);
+  const explain = (part: Partial<MemoryExplanation> & { reason: string }): MemoryExplanation => ({
+    ...{ memory, kind: asked.kind, query: asked.query, came: false, stage: null },
+    ...{ place: null, section: null, tokens: null, scores: null },
+    ...part,
+  });
+  const found = await findAnyState(context, memory);
+  const drop = found === null ? null : await findFilterDrop(context, found, asked.filter);
+  // To a butler, what is in the scope of another one does not exist.
+  if (found === null || (drop?.stage === 'scope' && context.principal.role === 'butler')) {
+    return explain({ stage: 'not_found', reason: `${memory.type} ${memory.id} is not there` });
+  }
+  if (drop !== null) return explain(drop);
+  return explain(await asked.answer(memory));
+}
+
+interface Asked {
+  kind: MemoryExplanation['kind'];
+  query: string;
+  filter: RowFilter;
+  answer(memory: MemoryReference): Promise<Partial<MemoryExplanation> & { reason: string }>;
+}
+
+async function findAnyState(context: MemoryContext, reference: MemoryReference): Promise<Memory | null> {
+  const row = (await loadMemories(context, [reference])).get(referenceKey(reference));
+  return row === undefined ? null : ({ type: reference.type, row } as Memory);
+}
+
+function askContext(context: MemoryContext, input: ExplainContextInput): Asked {
+  const withEpisodes = input.includeEpisodes ?? context.config.memory.retrieval.context.includeEpisodes;
+  const types = withEpisodes ? (['fact', 'rule', 'episode'] as const) : (['fact', 'rule'] as const);
+  return {
+    kind: 'context',
+    query: input.triggerPrompt,
+    filter: completeFilter(context, { types, scope: input.butler }),
+    answer: (memory) => answerContext(context, input, memory),
+  };
+}
+
+function askQuery(context: MemoryContext, { memory: _, query, kind, ...filter }: ExplainQueryInput): Asked {
+  const types = filter.types ?? (kind === 'search' ? null : (['fact', 'rule'] as const));
+  return {
+    kind: kind ?? 'recall',
+    query,
+    filter: completeFilter(context, { ...filter, types }),
+    answer: async (memory) => {
+      const outcome = await (kind === 'search'
+        ? searchMemories(context, { ...filter, query })
+        : recallMemories(context, { ...filter, topic: query }));
+      return explainOutcome(context.config.memory.retrieval, outcome, memory);
+    },
+  };
+}
+
+type Part = Partial<MemoryExplanation> & { reason: string };
+
+function explainOutcome(
+  retrieval: Config['memory']['retrieval'],
+  outcome: RecallOutcome | SearchOutcome,
+  { id }: MemoryReference,
+): Part {
+  const considered = outcome.considered.find((one) => one.id === id);
+  if (considered === undefined) return noMatch(retrieval);
+  const scores = scoresOf({ ...considered, composite: compositeOf(considered) });
+  const place = outcome.results.findIndex(({ memory }) => memory.row.id === id);
+  if (place >= 0) return came(place, scores);
+  const stage = considered.droppedBy ?? 'not_found';
+  return { stage, reason: reasonOf(stage, scores, outcome.limit, retrieval), scores };
+}
+
+async function answerContext(
+  context: MemoryContext,
+  input: ExplainContextInput,
+  { type, id }: MemoryReference,
+): Promise<Part> {
+  const { retrieval } = context.config.memory;
+  const assembled = await assembleContext(context, input);
+  const candidate = assembled.candidates.find((one) => one.id === id);
+  const scores = candidate === undefined ? null : scoresOf(candidate);
+  for (const section of sectionNames) {
+    const shown = assembled.fitted.shown[section];
+    const place = shown.findIndex(({ line }) => line.memory.row.id === id);
+    if (place >= 0) return { ...came(place, scores), section, tokens: shown[place]?.tokens ?? null };
+  }
+  const drop = assembled.dropped.find((one) => one.id === id);
+  if (drop !== undefined) {
+    const reason = drop.reason ?? reasonOf(drop.stage, scores, retrieval.candidates, retrieval);
+    return { stage: drop.stage, reason, scores };
+  }
+  if (type !== 'episode') return noMatch(retrieval);
+  return { stage: 'limit', reason: `it is not among the newest ${retrieval.context.recentEpisodes} of its butler` };
+}
+
+function scoresOf({
+  score,
+  relevance,
+  parts,
+  composite,
+}: Omit<ReceiptCandidate, 'type' | 'id'>): NonNullable<Part['scores']> {
+  return { score, relevance, parts, composite };
+}
+
+function came(place: number, scores: Part['scores'] = null): Part {
+  return { came: true, place: place + 1, scores, reason: `it came in place ${place + 1}` };
+}
+
+function noMatch({ candidates }: Config['memory']['retrieval']): Part {
+  const reason = `neither by its words nor by its meaning is it among the best ${candidates} matches of its type`;
+  return { stage: 'no_match', reason };
+}
+
+function reasonOf(
+  stage: string,
+  scores: Part['scores'] | undefined,
+  limit: number,
+  retrieval: Config['memory']['retrieval'],
+): string {
+  const relevance = Number((scores?.relevance ?? 0).toPrecision(3));
+  const similarity = Number((scores?.parts?.similarity ?? 0).toPrecision(3));
+  const reasons: Record<string, string> = {
+    relevance_floor: `its relevance is ${relevance} of the best, below ${retrieval.relevanceFloor}`,
+    min_similarity: `it shares no word with the query, and its similarity of ${similarity} is below ${retrieval.minSimilarity}`,
+    duplicate: 'a memory that ranks better says the same',
+    cluster: 'others of its subject and predicate rank better, and these have their share',
+    limit: `it is not among the best ${limit}`,
+    not_found: 'it was deleted meanwhile',
+  };
+  return reasons[stage] ?? `the stage ${stage} dropped it`;
+}

@@ -1,0 +1,124 @@
+import type { MemoryType } from '../db/sql/memory-snapshot.ts';
+import { memoryTypes } from '../db/sql/memory-snapshot.ts';
+import type { RowFilter } from '../db/sql/search-filter.ts';
+import { invalidInput, MemoryError } from '../errors.ts';
+import { permanences, type Permanence } from '../memory/confidence.ts';
+import type { MemoryContext, Principal } from '../memory/context.ts';
+import { factValidities, liveValidities, type FactValidity } from '../memory/facts.ts';
+import { generations, type Generation } from '../memory/generation.ts';
+import { maturities, type Maturity } from '../memory/rule-maturity.ts';
+import { normaliseName } from '../memory/text.ts';
+import { checkDate, checkNumber, checkOneOf, globalScope, normaliseTags } from '../memory/values.ts';
+
+/**
+ * Which memories may come. What is left out or null does not narrow; a list lets through what is in it. A memory whose
+ * type lacks what a filter asks about (the subject of a rule) does not come.
+ */
+export interface SearchFilter {
+  /** All three when left out. */
+  types?: readonly MemoryType[] | null | undefined;
+  /** A butler's name: facts and rules of `global` and of that scope, episodes of that butler. */
+  scope?: string | null | undefined;
+  /**
+   * Live (active and fading) when left out. What was forgotten never comes, whatever is named here. Episodes are
+   * active.
+   */
+  validity?: readonly FactValidity[] | null | undefined;
+  generation?: readonly Generation[] | null | undefined;
+  permanence?: readonly Permanence[] | null | undefined;
+  maturity?: readonly Maturity[] | null | undefined;
+  /** In any spelling of its key. */
+  subject?: string | null | undefined;
+  predicate?: string | null | undefined;
+  /** The butler that observed an episode or was the source of a fact or rule. */
+  butler?: string | null | undefined;
+  /** All of them. */
+  tags?: readonly string[] | null | undefined;
+  /** The moment it is about (observed, or else created): from this one on. */
+  from?: Date | null | undefined;
+  /** Before this one. */
+  to?: Date | null | undefined;
+  /**
+   * Least effective confidence of facts and rules. When left out, the retrieval threshold of the configuration, or 0
+   * if a validity is named.
+   */
+  minConfidence?: number | null | undefined;
+}
+
+export function completeFilter(context: MemoryContext, filter: SearchFilter): RowFilter {
+  const { tenantId } = context.principal;
+  const from = checkDate('from', filter.from);
+  const to = checkDate('to', filter.to);
+  if (from !== null && to !== null && to <= from) throw invalidInput('to', `after from (${from.toISOString()})`, to);
+  const { retrievalConfidenceThreshold } = context.config.memory.facts;
+  const defaultConfidence = filter.validity == null ? retrievalConfidenceThreshold : 0;
+  return {
+    tenantId,
+    at: context.now(),
+    types: listOf('types', filter.types, memoryTypes) ?? memoryTypes,
+    ...visibility(context.principal, filter.scope),
+    validity: listOf('validity', filter.validity?.map(withoutAlias), factValidities) ?? liveValidities,
+    generation: listOf('generation', filter.generation, generations),
+    permanence: listOf('permanence', filter.permanence, permanences),
+    maturity: listOf('maturity', filter.maturity, maturities),
+    subject: nameOf('subject', filter.subject),
+    predicate: nameOf('predicate', filter.predicate),
+    butler: nameOf('butler', filter.butler),
+    tags: normaliseTags(filter.tags),
+    from,
+    to,
+    minConfidence: checkNumber('min_confidence', filter.minConfidence ?? defaultConfidence, 0, 1),
+  };
+}
+
+/** All that the caller may find of these types, whatever else was asked: what word frequencies are counted over. */
+export function corpusOf(filter: RowFilter): RowFilter {
+  return {
+    ...filter,
+    validity: liveValidities,
+    generation: null,
+    permanence: null,
+    maturity: null,
+    subject: null,
+    predicate: null,
+    butler: null,
+    tags: [],
+    from: null,
+    to: null,
+    minConfidence: 0,
+  };
+}
+
+type Visibility = Pick<RowFilter, 'visibleButler' | 'visibleScopes'>;
+
+/** A butler sees what is global and what is its own; who works for none sees all of the tenant. */
+function visibility({ role, butler }: Principal, asked: string | null | undefined): Visibility {
+  const scope = nameOf('scope', asked) ?? (role === 'butler' ? butler : null);
+  if (role === 'butler' && scope !== butler && scope !== globalScope) {
+    throw new MemoryError(
+      'FORBIDDEN',
+      `scope: ${globalScope} or ${butler ?? 'none'}, your own; given ${String(scope)}`,
+    );
+  }
+  if (scope === null) return { visibleButler: null, visibleScopes: null };
+  return { visibleButler: scope, visibleScopes: [...new Set([globalScope, scope])] };
+}
+
+function listOf<T extends string>(
+  field: string,
+  given: readonly string[] | null | undefined,
+  allowed: readonly T[],
+): T[] | null {
+  if (given === null || given === undefined) return null;
+  if (given.length === 0) throw invalidInput(field, `one or more of ${allowed.join(', ')}`, given);
+  return [...new Set(given.map((value) => checkOneOf(field, value, allowed)))];
+}
+
+function nameOf(field: string, given: string | null | undefined): string | null {
+  return given === null || given === undefined ? null : normaliseName(field, given);
+}
+
+/** What older callers say for `retracted`. */
+function withoutAlias(validity: string): string {
+  return validity === 'forgotten' ? 'retracted' : validity;
+}

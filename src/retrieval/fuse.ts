@@ -1,0 +1,123 @@
+import type { Config } from '../config/schema.ts';
+import type { CandidateRow } from '../db/sql/search-candidates.ts';
+import type { SearchMode } from './defaults.ts';
+
+/** How well a memory matches, by channel. */
+export interface MatchParts {
+  /** Cosine similarity to the query; null where the semantic channel was not asked or has no vector. */
+  similarity: number | null;
+  /** 1 is the most similar; null for what is not among the candidates of the semantic channel. */
+  semanticRank: number | null;
+  /** BM25 of its own words. */
+  keywordScore: number;
+  /** What the words of neighbouring episodes of its session add to it. */
+  lentScore: number;
+  /** By both of them together, 1 is the best; null without either. */
+  keywordRank: number | null;
+}
+
+export interface Match {
+  candidate: CandidateRow;
+  /** Of the mode: cosine similarity, BM25, or what the fusion made of both. */
+  score: number;
+  /** The score as a share of the best one: 0 to 1. */
+  relevance: number;
+  parts: MatchParts;
+}
+
+type Retrieval = Pick<Config['memory']['retrieval'], 'fusion' | 'rrfK' | 'channelWeights'>;
+
+/**
+ * Joins the channels. A memory that a channel did not bring gets nothing from it:
+ * - weighted: ws × similarity / best similarity + wk × keyword score / best keyword score;
+ * - rrf: ws / (k + semantic rank) + wk / (k + keyword rank).
+ */
+export function fuse(candidates: readonly CandidateRow[], mode: SearchMode, retrieval: Retrieval): Match[] {
+  const semanticRanks = rank(candidates, ({ nearest, similarity }) => (nearest ? similarity : null));
+  const keywordRanks = rank(candidates, (candidate) => keywordTotal(candidate) || null);
+  const matches = candidates.map((candidate): Match => {
+    const parts: MatchParts = {
+      similarity: candidate.similarity,
+      semanticRank: semanticRanks.get(candidate) ?? null,
+      keywordScore: ownScore(candidate),
+      lentScore: keywordTotal(candidate) - ownScore(candidate),
+      keywordRank: keywordRanks.get(candidate) ?? null,
+    };
+    return { candidate, parts, score: 0, relevance: 0 };
+  });
+  const asked = matches.filter((match) => belongs(match, mode));
+  const scoreOf = createScore(asked, mode, retrieval);
+  for (const match of asked) match.score = round(scoreOf(match));
+  const best = Math.max(0, ...asked.map(({ score }) => score));
+  for (const match of asked) match.relevance = best === 0 ? 0 : Math.max(0, match.score / best);
+  return asked.toSorted(byScore);
+}
+
+/** The order of every result: total, so that the same question has the same answer each time. */
+export function byScore(
+  a: { score: number; candidate: CandidateRow },
+  b: { score: number; candidate: CandidateRow },
+): number {
+  return b.score - a.score || byAge(a.candidate, b.candidate);
+}
+
+function byAge(a: CandidateRow, b: CandidateRow): number {
+  return b.created_at - a.created_at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+}
+
+/** A word search returns what has a word of the query; a neighbour's score only lifts it. */
+function belongs({ parts }: Match, mode: SearchMode): boolean {
+  if (mode === 'semantic') return parts.similarity !== null;
+  return mode === 'hybrid' || parts.keywordScore > 0;
+}
+
+function createScore(matches: readonly Match[], mode: SearchMode, retrieval: Retrieval): (match: Match) => number {
+  const { semantic, keyword } = normaliseWeights(retrieval.channelWeights);
+  if (mode === 'semantic') return ({ parts }) => parts.similarity ?? 0;
+  if (mode === 'keyword') return ({ candidate }) => keywordTotal(candidate);
+  if (retrieval.fusion === 'rrf') {
+    const reciprocal = (place: number | null): number => (place === null ? 0 : 1 / (retrieval.rrfK + place));
+    return ({ parts }) => semantic * reciprocal(parts.semanticRank) + keyword * reciprocal(parts.keywordRank);
+  }
+  const bestSimilarity = Math.max(0, ...matches.map(({ parts }) => parts.similarity ?? 0));
+  const bestKeyword = Math.max(0, ...matches.map(({ candidate }) => keywordTotal(candidate)));
+  return ({ candidate, parts }) =>
+    semantic * shareOf(parts.similarity ?? 0, bestSimilarity) + keyword * shareOf(keywordTotal(candidate), bestKeyword);
+}
+
+function ownScore({ words }: CandidateRow): number {
+  return words.reduce((sum, value) => sum + value, 0);
+}
+
+/** Each word counts once: its own, or what a neighbour lends of it if that is more. */
+function keywordTotal({ words, lenders }: CandidateRow): number {
+  return words.reduce((sum, own, index) => {
+    const lent = (lenders ?? []).map((lender) => lender.share * (lender.words[index] ?? 0));
+    return sum + Math.max(own, ...lent);
+  }, 0);
+}
+
+function normaliseWeights({ semantic, keyword }: Retrieval['channelWeights']): Retrieval['channelWeights'] {
+  const sum = semantic + keyword;
+  return { semantic: semantic / sum, keyword: keyword / sum };
+}
+
+function shareOf(value: number, best: number): number {
+  return best === 0 ? 0 : Math.max(0, value) / best;
+}
+
+function rank(
+  candidates: readonly CandidateRow[],
+  value: (candidate: CandidateRow) => number | null,
+): Map<CandidateRow, number> {
+  const listed = candidates.flatMap((candidate) => {
+    const score = value(candidate);
+    return score === null ? [] : [{ candidate, score: round(score) }];
+  });
+  return new Map(listed.toSorted(byScore).map(({ candidate }, index) => [candidate, index + 1]));
+}
+
+/** Sums that a database adds up in another order differ in their last digits: no order may hang on those. */
+function round(score: number): number {
+  return Number(score.toPrecision(12));
+}

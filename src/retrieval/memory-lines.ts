@@ -1,0 +1,95 @@
+import { effectiveConfidence } from '../memory/confidence.ts';
+import type { Episode, Fact, Rule } from '../generated/prisma/client.ts';
+import type { Memory } from '../memory/memories.ts';
+
+/** One memory as one line of a context, as it is at a moment. Replaying a receipt depends on every byte of it. */
+export function lineOf(memory: Memory, at: Date): string {
+  switch (memory.type) {
+    case 'fact':
+      return factLine(memory.row, at);
+    case 'rule':
+      return ruleLine(memory.row, at);
+    case 'episode':
+      return episodeLine(memory.row, at);
+  }
+}
+
+function factLine(fact: Fact, at: Date): string {
+  const notes = [fact.permanence, ageOfFact(fact, at), ...ended(fact, at), ...confidenceNote(fact, at)];
+  return `- ${atLineStart(inertText(sentenceOf(fact)))} [${notes.join(', ')}]`;
+}
+
+/** A content that names its subject and predicate says it all: "User's name is John" needs no "user, name:". */
+function sentenceOf({ subject, predicate, content }: Fact): string {
+  const said = new Set(wordsOf(content));
+  const names = [...wordsOf(subject), ...wordsOf(predicate)];
+  const isComplete = names.length > 0 && names.every((word) => said.has(word));
+  return isComplete ? content : `${subject}, ${predicate.replaceAll('_', ' ')}: ${content}`;
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+function ageOfFact({ kind, observedAt, lastConfirmedAt, createdAt }: Fact, at: Date): string {
+  if (kind === 'event') return `observed ${age(observedAt ?? createdAt, at)}`;
+  return lastConfirmedAt === null ? `stored ${age(createdAt, at)}` : `confirmed ${age(lastConfirmedAt, at)}`;
+}
+
+function ended({ validTo }: Fact, at: Date): string[] {
+  return validTo !== null && validTo <= at ? [`ended ${age(validTo, at)}`] : [];
+}
+
+/** What did harm so often that it was turned into its opposite stands out from what to do. */
+function ruleLine(rule: Rule, at: Date): string {
+  const notes = [rule.maturity, inertText(rule.scope), ...confidenceNote(rule, at)];
+  const content = inertText(rule.content);
+  const text = rule.maturity === 'anti_pattern' ? `WARNING: ${content}` : atLineStart(content);
+  return `- ${text} [${notes.join(', ')}]`;
+}
+
+function episodeLine({ content, observedAt, createdAt }: Episode, at: Date): string {
+  return `- [${age(observedAt ?? createdAt, at)}] ${inertText(content)}`;
+}
+
+function confidenceNote(memory: Fact | Rule, at: Date): string[] {
+  const confidence = Number(effectiveConfidence(memory, at).toFixed(2));
+  return confidence < 1 ? [`confidence ${confidence}`] : [];
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Rounded down; what another clock puts in the future is now. */
+export function age(moment: Date, at: Date): string {
+  const elapsed = at.getTime() - moment.getTime();
+  if (elapsed < minute) return 'just now';
+  if (elapsed < hour) return `${Math.floor(elapsed / minute)}m ago`;
+  if (elapsed < day) return `${Math.floor(elapsed / hour)}h ago`;
+  const days = Math.floor(elapsed / day);
+  if (days < 90) return `${days}d ago`;
+  return days < 730 ? `${Math.floor(days / 30)}mo ago` : `${Math.floor(days / 365)}y ago`;
+}
+
+/**
+ * The text of a memory, which anyone may have written, as it may stand in a block that a model reads:
+ * - it is one line: line breaks and control characters become blanks, so that it cannot end its item or its section;
+ * - what nobody sees is taken out: characters that turn the reading direction, that have no width, or that spell ASCII
+ *   invisibly. Joiners, which scripts and emoji need, stay;
+ * - a backslash stands before each of \ [ ] < > | `, so that it cannot write the annotations that we write in brackets,
+ *   tags, links, images, code fences or the control tokens of a chat (`<|…|>`, `[INST]`).
+ * All but the first two can be read back, by taking each backslash away.
+ */
+export function inertText(text: string): string {
+  return text
+    .replace(/[\u200B\u2060\uFEFF\u202A-\u202E\u2066-\u2069]|[\u{E0000}-\u{E007F}]/gu, '')
+    .replace(/[\s\p{Cc}\u2028\u2029]+/gu, ' ')
+    .trim()
+    .replace(/[\\[\]<>|`]/g, String.raw`\$&`);
+}
+
+/** At the start of an item a marker would open a heading, a quotation, a rule or a list. */
+function atLineStart(text: string): string {
+  return text.replace(/^(\d*)([#>*+=~_.)-])/, String.raw`$1\$2`);
+}

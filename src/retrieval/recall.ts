@@ -1,0 +1,148 @@
+import type { Config } from '../config/schema.ts';
+import type { MemoryContext } from '../memory/context.ts';
+import { invalidInput } from '../errors.ts';
+import type { MemoryReference } from '../memory/links.ts';
+import type { Memory } from '../memory/memories.ts';
+import type { SearchMode } from './defaults.ts';
+import { diversify } from './diversify.ts';
+import type { SearchFilter } from './filter.ts';
+import { byScore, type Match } from './fuse.ts';
+import { loadMemories } from './load-memories.ts';
+import type { PreparedSearch } from './plan.ts';
+import { scorePartsOf, weightedScore, type CompositeParts } from './score.ts';
+import { findMatches, prepareSearch, type Considered, type SearchOutcome, type SearchResult } from './search.ts';
+import { Stopwatch } from './stopwatch.ts';
+
+export interface RecallInput extends Omit<SearchFilter, 'types'> {
+  topic: string;
+  mode?: SearchMode | null | undefined;
+  limit?: number | null | undefined;
+  /** Facts and rules when left out. */
+  types?: SearchFilter['types'];
+}
+
+export interface RecallResult extends SearchResult {
+  /** What the score is made of. */
+  composite: CompositeParts;
+  /** Memories that say the same and are not returned on their own. */
+  folded: MemoryReference[];
+}
+
+export interface ConsideredForRecall extends Considered {
+  composite: CompositeParts;
+}
+
+export interface RecallOutcome extends SearchOutcome {
+  results: RecallResult[];
+  considered: ConsideredForRecall[];
+}
+
+/** What matters most of what is known about a topic: relevance, importance, recency and confidence together. */
+export async function recallMemories(context: MemoryContext, input: RecallInput): Promise<RecallOutcome> {
+  return runRecall(context, prepareRecall(context, input));
+}
+
+const batchLimit = 100;
+
+export async function recallMemoriesBatch(
+  context: MemoryContext,
+  inputs: readonly RecallInput[],
+): Promise<RecallOutcome[]> {
+  if (inputs.length > batchLimit) throw invalidInput('recalls', `at most ${batchLimit}`, inputs.length);
+  const recalls = inputs.map((input) => prepareRecall(context, input));
+  return Promise.all(recalls.map((recall) => runRecall(context, recall)));
+}
+
+/** A topic is what someone talks about and not a search expression: its quotation marks and hyphens ask for nothing. */
+function prepareRecall(context: MemoryContext, { topic, ...input }: RecallInput): PreparedSearch {
+  const types = input.types ?? ['fact', 'rule'];
+  return prepareSearch(context, { ...input, types, query: topic }, { field: 'topic', isExpression: false });
+}
+
+type DroppedBy = 'relevance_floor' | 'min_similarity' | 'duplicate' | 'cluster' | 'limit';
+
+interface Scored extends Match {
+  composite: CompositeParts;
+  droppedBy: DroppedBy | null;
+}
+
+async function runRecall(context: MemoryContext, search: PreparedSearch): Promise<RecallOutcome> {
+  const stopwatch = new Stopwatch();
+  const { matches, semanticChannel } = await findMatches(context, search, stopwatch);
+  const scored = await stopwatch.time('score', async () => scoreMatches(context, search, matches));
+  const contenders = await stopwatch.time('load', () => loadContenders(context, search, scored));
+  const results = chooseResults(context, search, contenders);
+  const returned = new Set(results.map(({ memory }) => memory.row.id));
+  for (const one of scored) if (!returned.has(one.candidate.id)) one.droppedBy ??= 'limit';
+  return {
+    query: search.query.text,
+    mode: search.mode,
+    limit: search.limit,
+    intent: search.routing.intent,
+    semanticChannel,
+    results,
+    candidates: scored.length,
+    considered: scored.map(({ candidate: { type, id }, score, relevance, parts, composite, droppedBy }) => {
+      return { type, id, score, relevance, parts, composite, droppedBy };
+    }),
+    milliseconds: stopwatch.milliseconds,
+  };
+}
+
+/** Best first; what is below a floor says so. */
+function scoreMatches(context: MemoryContext, { filter }: PreparedSearch, matches: readonly Match[]): Scored[] {
+  const { retrieval } = context.config.memory;
+  return matches
+    .map((match): Scored => {
+      const composite = scorePartsOf(match.candidate, match.relevance, filter.at, retrieval);
+      return { ...match, composite, score: weightedScore(composite, retrieval), droppedBy: floorOf(match, retrieval) };
+    })
+    .toSorted(byScore);
+}
+
+interface Contender extends Scored {
+  memory: Memory;
+}
+
+/** More than the limit: some will be folded or have to wait. */
+async function loadContenders(
+  context: MemoryContext,
+  { limit }: PreparedSearch,
+  scored: readonly Scored[],
+): Promise<Contender[]> {
+  const above = scored.filter(({ droppedBy }) => droppedBy === null).slice(0, 2 * limit + 20);
+  const references = above.map(({ candidate }) => candidate);
+  const memories = await loadMemories(context, references);
+  return above.flatMap((one) => {
+    const memory = memories.get(one.candidate.id);
+    return memory === undefined ? [] : [Object.assign(one, { memory })];
+  });
+}
+
+function chooseResults(
+  context: MemoryContext,
+  { limit }: PreparedSearch,
+  contenders: readonly Contender[],
+): RecallResult[] {
+  const { clusterLimit, duplicateSimilarity } = context.config.memory.retrieval;
+  const { chosen, crowded } = diversify(contenders, { limit, clusterLimit, duplicateSimilarity });
+  for (const one of crowded) one.droppedBy = 'cluster';
+  for (const { folded } of chosen) for (const one of folded) one.droppedBy = 'duplicate';
+  return chosen.map(
+    ({ contender: { memory, candidate, score, relevance, parts, composite }, folded }): RecallResult => {
+      const isWarning = candidate.maturity === 'anti_pattern';
+      const similar = folded.map(({ candidate: { type, id } }) => ({ type, id }));
+      return { memory, score, relevance, parts, composite, isWarning, folded: similar };
+    },
+  );
+}
+
+/**
+ * The composite is a sum: without a floor, an important and fresh memory that has nothing to do with the topic outranks
+ * one that has.
+ */
+function floorOf({ relevance, parts }: Match, retrieval: Config['memory']['retrieval']): DroppedBy | null {
+  if (relevance < retrieval.relevanceFloor) return 'relevance_floor';
+  const sharesWords = parts.keywordScore > 0 || parts.lentScore > 0;
+  return sharesWords || (parts.similarity ?? 0) >= retrieval.minSimilarity ? null : 'min_similarity';
+}

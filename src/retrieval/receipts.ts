@@ -1,0 +1,321 @@
+import { createHash } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import { selectReceiptsOf } from '../db/sql/receipts-of.ts';
+import type { MemoryType } from '../db/sql/memory-snapshot.ts';
+import { millisecondsPerDay } from '../durations.ts';
+import { MemoryError } from '../errors.ts';
+import type { ContextReceipt, Prisma } from '../generated/prisma/client.ts';
+import type { MemoryContext } from '../memory/context.ts';
+import type { MemoryReference } from '../memory/links.ts';
+import { referenceKey, type Memory } from '../memory/memories.ts';
+import { checkLimit, checkOptionalUuid, checkUuid } from '../memory/values.ts';
+import type { MatchParts } from './fuse.ts';
+import type { ConsideredForRecall, RecallOutcome } from './recall.ts';
+import type { CompositeParts } from './score.ts';
+import type { Considered, SearchOutcome } from './search.ts';
+import { blockForm, type SectionName } from './sections.ts';
+import type { Milliseconds } from './stopwatch.ts';
+
+export type ReceiptKind = 'context' | 'recall' | 'search';
+
+/** A memory that was ranked, and by what. */
+export interface ReceiptCandidate extends MemoryReference {
+  score: number;
+  relevance: number;
+  /** Null for what is in a context without having been searched for. */
+  parts: MatchParts | null;
+  /** Null where the score is no composite. */
+  composite: CompositeParts | null;
+}
+
+/** A memory that was shown, and in which state. */
+export interface ReceiptChoice extends MemoryReference {
+  version: number;
+  score: number;
+  /** Of a context only, as are the next two. */
+  section: SectionName | null;
+  tokens: number | null;
+  /** Of the line, so that a replay knows whether it is the same. */
+  lineDigest: string | null;
+}
+
+/** A memory that was ranked and not shown, with the stage that dropped it. */
+export interface ReceiptDrop extends MemoryReference {
+  stage: string;
+  reason: string | null;
+}
+
+/** How many more were dropped by a stage than the receipt names. */
+export interface ReceiptDropCount {
+  stage: string;
+  count: number;
+}
+
+export interface Receipt extends Omit<
+  ContextReceipt,
+  'candidates' | 'chosen' | 'dropped' | 'stageMilliseconds' | 'kind'
+> {
+  kind: ReceiptKind;
+  candidates: ReceiptCandidate[];
+  chosen: ReceiptChoice[];
+  dropped: ReceiptDrop[];
+  droppedUnnamed: ReceiptDropCount[];
+  stageMilliseconds: Milliseconds;
+}
+
+export interface Shown {
+  choice: ReceiptChoice;
+  fingerprint: string;
+}
+
+export interface ReceiptDraft {
+  kind: ReceiptKind;
+  butler: string | null;
+  sessionId: string | null;
+  query: string;
+  intent: string | null;
+  candidates: readonly ReceiptCandidate[];
+  shown: readonly Shown[];
+  dropped: readonly ReceiptDrop[];
+  tokenBudget: number | null;
+  tokensUsed: number | null;
+  tokenizer: string | null;
+  milliseconds: Milliseconds;
+  at: Date;
+}
+
+export function shownOf(
+  { type, row }: Memory,
+  { section = null, line = null, tokens = null, score }: ShownDetails,
+): Shown {
+  const { id, version, content } = row;
+  const lineDigest = line === null ? null : digestOf(line);
+  return { choice: { type, id, version, score, section, tokens, lineDigest }, fingerprint: fingerprintOf(content) };
+}
+
+interface ShownDetails {
+  score: number;
+  section?: SectionName | null;
+  line?: string | null;
+  tokens?: number | null;
+}
+
+/** Keeps what a recall or a search returned and why, so that it can be opened again. Its id. */
+export async function keepReceipt(
+  context: MemoryContext,
+  outcome: RecallOutcome | SearchOutcome,
+  about: { kind: 'recall' | 'search'; butler?: string | null | undefined; sessionId?: string | null | undefined },
+): Promise<string> {
+  const dropped = outcome.considered.flatMap(({ type, id, droppedBy }): ReceiptDrop[] =>
+    droppedBy === null ? [] : [{ type, id, stage: droppedBy, reason: null }],
+  );
+  const draft: ReceiptDraft = {
+    kind: about.kind,
+    butler: about.butler ?? context.principal.butler,
+    sessionId: checkOptionalUuid('session_id', about.sessionId),
+    query: outcome.query,
+    intent: outcome.intent,
+    candidates: outcome.considered.map((one) => ({ ...one, composite: compositeOf(one) })),
+    shown: outcome.results.map(({ memory, score }) => shownOf(memory, { score })),
+    dropped,
+    tokenBudget: null,
+    tokensUsed: null,
+    tokenizer: null,
+    milliseconds: outcome.milliseconds,
+    at: context.now(),
+  };
+  const [id] = await keepReceipts(context, [draft]);
+  return id as string;
+}
+
+/** A search ranks by its match alone: its score is no composite. */
+export function compositeOf(considered: Considered | ConsideredForRecall): CompositeParts | null {
+  return 'composite' in considered ? considered.composite : null;
+}
+
+/** One statement for all of them. */
+export async function keepReceipts(context: MemoryContext, drafts: readonly ReceiptDraft[]): Promise<string[]> {
+  if (drafts.length === 0) return [];
+  const rows = drafts.map((draft) => rowOfDraft(context, draft));
+  await context.db.tenant(context.principal.tenantId).contextReceipt.createMany({ data: rows });
+  return rows.map(({ id }) => id);
+}
+
+function rowOfDraft(
+  context: MemoryContext,
+  draft: ReceiptDraft,
+): Prisma.ContextReceiptCreateManyInput & { id: string } {
+  const { kind, butler, sessionId, query, intent, shown, tokenBudget, tokensUsed, tokenizer, at } = draft;
+  const { receiptTtlDays, receiptCandidates } = context.config.memory.retrieval;
+  const { candidates, dropped } = abridge(draft, receiptCandidates);
+  return {
+    ...{ kind, butler, sessionId, query, intent, tokenBudget, tokensUsed, tokenizer },
+    tenantId: context.principal.tenantId,
+    id: uuidv7(),
+    requestId: context.requestContext.requestId,
+    candidates: asJson(candidates),
+    chosen: asJson(shown.map(({ choice }) => ({ ...choice, score: rounded(choice.score) }))),
+    dropped: asJson(dropped),
+    memoryIds: [...new Set(shown.map(({ choice }) => choice.id))],
+    fingerprints: [...new Set(shown.map(({ fingerprint }) => fingerprint))],
+    configurationDigest: configurationDigest(context),
+    stageMilliseconds: draft.milliseconds,
+    createdAt: at,
+    expiresAt: new Date(at.getTime() + receiptTtlDays * millisecondsPerDay),
+  };
+}
+
+/** All that was shown; of the rest the best ones, and how many more each stage dropped. */
+function abridge(
+  { candidates, shown, dropped }: ReceiptDraft,
+  most: number,
+): { candidates: unknown[]; dropped: (ReceiptDrop | ReceiptDropCount)[] } {
+  const chosen = new Set(shown.map(({ choice }) => choice.id));
+  const ranked = candidates.toSorted((a, b) => b.score - a.score);
+  const named = new Set(
+    ranked
+      .filter(({ id }) => !chosen.has(id))
+      .slice(0, most)
+      .map(({ id }) => id),
+  );
+  const counts = new Map<string, number>();
+  for (const { id, stage } of dropped) if (!named.has(id)) counts.set(stage, (counts.get(stage) ?? 0) + 1);
+  return {
+    candidates: ranked.filter(({ id }) => chosen.has(id) || named.has(id)).map(asCandidate),
+    dropped: [
+      ...dropped.filter(({ id }) => named.has(id)),
+      ...[...counts].map(([stage, count]): ReceiptDropCount => ({ stage, count })),
+    ],
+  };
+}
+
+function asCandidate({ type, id, score, relevance, parts, composite }: ReceiptCandidate): ReceiptCandidate {
+  return {
+    type,
+    id,
+    score: rounded(score),
+    relevance: rounded(relevance),
+    parts: parts === null ? null : roundedAll(parts),
+    composite: composite === null ? null : roundedAll(composite),
+  };
+}
+
+function roundedAll<T extends object>(parts: T): T {
+  const entries = Object.entries(parts).map(([name, value]: [string, unknown]) => [
+    name,
+    typeof value === 'number' ? rounded(value) : value,
+  ]);
+  return Object.fromEntries(entries) as T;
+}
+
+/** Enough to tell and to compare; a receipt of a hundred candidates is large as it is. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(6));
+}
+
+function asJson(value: unknown): Prisma.InputJsonValue {
+  return value as Prisma.InputJsonValue;
+}
+
+/** By what one tells the same text again, however it is spaced, cased or punctuated. */
+export function fingerprintOf(text: string): string {
+  const words = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [text];
+  return digestOf(words.join(' '));
+}
+
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+const configurationDigests = new WeakMap<object, string>();
+
+/** Two answers with the same digest were ranked, filtered and laid out by the same settings and the same model. */
+function configurationDigest({ config, embedder }: MemoryContext): string {
+  const { retrieval, facts } = config.memory;
+  const known = configurationDigests.get(retrieval);
+  if (known !== undefined) return known;
+  const digest = digestOf(JSON.stringify([blockForm, retrieval, facts, embedder.model]));
+  configurationDigests.set(retrieval, digest);
+  return digest;
+}
+
+/** Throws NOT_FOUND for one that is unknown, has expired, or is another butler's. */
+export async function getReceipt(context: MemoryContext, id: string): Promise<Receipt> {
+  const [receipt] = await loadReceipts(context, [checkUuid('receipt_id', id)]);
+  if (receipt === undefined) {
+    throw new MemoryError('NOT_FOUND', `receipt ${id} is not there`, {
+      hint: `A receipt is kept for ${context.config.memory.retrieval.receiptTtlDays} days.`,
+    });
+  }
+  return receipt;
+}
+
+/** Those of them that are there, in no particular order. */
+export async function loadReceipts(context: MemoryContext, ids: readonly string[]): Promise<Receipt[]> {
+  const { tenantId } = context.principal;
+  const butler = onlyButlerOf(context);
+  const rows = await context.db.tenant(tenantId).contextReceipt.findMany({
+    where: { tenantId, id: { in: [...ids] }, expiresAt: { gt: context.now() }, ...(butler !== null && { butler }) },
+  });
+  return rows.map(receiptOf);
+}
+
+function receiptOf(row: ContextReceipt): Receipt {
+  const dropped = row.dropped as unknown as (ReceiptDrop | ReceiptDropCount)[];
+  return {
+    ...row,
+    kind: row.kind as ReceiptKind,
+    candidates: row.candidates as unknown as ReceiptCandidate[],
+    chosen: row.chosen as unknown as ReceiptChoice[],
+    dropped: dropped.filter((one): one is ReceiptDrop => 'id' in one),
+    droppedUnnamed: dropped.filter((one): one is ReceiptDropCount => 'count' in one),
+    stageMilliseconds: row.stageMilliseconds as Milliseconds,
+  };
+}
+
+/** A receipt in short, as one of those that showed a memory. */
+export interface ReceiptSummary extends Pick<
+  Receipt,
+  'id' | 'kind' | 'butler' | 'sessionId' | 'requestId' | 'query' | 'intent' | 'tokenBudget' | 'tokensUsed'
+> {
+  createdAt: Date;
+  expiresAt: Date;
+  /** The state of the memory that it showed. */
+  version: number | null;
+}
+
+const mostReceipts = 1000;
+
+/** Every context, recall and search that showed a memory, newest first, under the key of each. One statement. */
+export async function listReceiptsOf(
+  context: MemoryContext,
+  references: readonly MemoryReference[],
+  limit: number,
+): Promise<Map<string, ReceiptSummary[]>> {
+  const { tenantId } = context.principal;
+  const query = selectReceiptsOf({
+    tenantId,
+    references: references.map(({ type, id }) => ({ type, id: checkUuid('id', id) })),
+    butler: onlyButlerOf(context),
+    at: context.now(),
+    limit: checkLimit('limit', limit, limit, mostReceipts),
+  });
+  const receipts = new Map<string, ReceiptSummary[]>();
+  if (references.length === 0) return receipts;
+  const rows = await context.db
+    .tenant(tenantId)
+    .$queryRaw<(ReceiptSummary & { type: MemoryType; memoryId: string })[]>(query);
+  for (const { type, memoryId, ...receipt } of rows) {
+    const key = referenceKey({ type, id: memoryId });
+    receipts.set(key, [...(receipts.get(key) ?? []), receipt]);
+  }
+  return receipts;
+}
+
+/** A butler opens its own receipts only; who works for none opens all of the tenant. */
+function onlyButlerOf({ principal }: MemoryContext): string | null {
+  return principal.role === 'butler' ? principal.butler : null;
+}

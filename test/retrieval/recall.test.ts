@@ -1,0 +1,154 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { MemoryContext } from '../../src/memory/context.ts';
+import { storeEpisode } from '../../src/memory/episodes.ts';
+import { storeFact, type StoreFactInput } from '../../src/memory/facts.ts';
+import { storeRule } from '../../src/memory/rules.ts';
+import { recallMemories, recallMemoriesBatch } from '../../src/retrieval/recall.ts';
+import { compositeScore } from '../../src/retrieval/score.ts';
+import { contentsOf, newTenant, useRetrieval } from './setup.ts';
+
+const retrieval = useRetrieval();
+let context: MemoryContext;
+let subjects = 0;
+
+beforeEach(() => {
+  context = retrieval.context({ principal: newTenant() });
+});
+
+const fact = (content: string, more: Partial<StoreFactInput> = {}): Promise<{ id: string }> =>
+  storeFact(context, { subject: `guest ${++subjects}`, predicate: `habit ${subjects}`, content, ...more });
+
+async function ripen(id: string, maturity: string): Promise<void> {
+  const { tenantId } = context.principal;
+  const originalContent = maturity === 'anti_pattern' ? 'serve tea' : null;
+  await context.db
+    .tenant(tenantId)
+    .rule.update({ where: { tenantId_id: { tenantId, id } }, data: { maturity, originalContent } });
+}
+
+describe('recall', () => {
+  it('brings facts and rules, and episodes only when asked', async () => {
+    await fact('drinks tea');
+    await storeRule(context, { content: 'Serve tea at five' });
+    await storeEpisode(context, { butler: 'alfred', content: 'tea was served' });
+
+    const types = async (asked?: 'episode'[]): Promise<string[]> =>
+      (await recallMemories(context, { topic: 'tea', types: asked })).results
+        .map(({ memory }) => memory.type)
+        .toSorted();
+    expect(await types()).toEqual(['fact', 'rule']);
+    expect(await types(['episode'])).toEqual(['episode']);
+  });
+
+  it('scores by relevance, importance, recency and effective confidence as configured', async () => {
+    await fact('drinks tea', { importance: 8, permanence: 'ephemeral', confidence: 0.9 });
+    await retrieval.after(10, async () => {
+      const { results } = await recallMemories(context, { topic: 'tea' });
+      const parts = { relevance: 1, importance: 0.8, recency: 0.5 ** (10 / 30), confidence: 0.9 * Math.exp(-1) };
+
+      expect(results[0]?.composite).toEqual({
+        relevance: 1,
+        importance: 0.8,
+        recency: expect.closeTo(parts.recency, 9),
+        confidence: expect.closeTo(parts.confidence, 9),
+        maturityWeight: 1,
+      });
+      expect(results[0]?.score).toBeCloseTo(compositeScore(parts, context.config.memory.retrieval.scoreWeights), 9);
+    });
+  });
+
+  it('follows weights that were changed', async () => {
+    await fact('tea tea tea', { importance: 1 });
+    await fact('tea and biscuits in the garden', { importance: 10 });
+    const weigh = (relevance: number, importance: number): MemoryContext =>
+      retrieval.context({
+        principal: context.principal,
+        retrieval: { scoreWeights: { relevance, importance, recency: 0, confidence: 0 } },
+      });
+
+    expect(contentsOf(await recallMemories(weigh(1, 0), { topic: 'tea' }))[0]).toBe('tea tea tea');
+    expect(contentsOf(await recallMemories(weigh(0, 1), { topic: 'tea' }))[0]).toBe('tea and biscuits in the garden');
+  });
+
+  it('leaves out what is important and has nothing to do with the topic', async () => {
+    await fact('drinks tea', { importance: 1 });
+    await fact('wooden furniture polish', { importance: 10 });
+    const { results, considered } = await recallMemories(context, { topic: 'drinks tea' });
+
+    expect(contentsOf({ results })).toEqual(['drinks tea']);
+    expect(considered.map(({ droppedBy }) => droppedBy)).toContainEqual(expect.stringMatching(/floor|similarity/));
+  });
+
+  it('weighs a rule by its maturity and tells a warning', async () => {
+    const ids: Record<string, string> = {};
+    for (const maturity of ['candidate', 'established', 'proven', 'anti_pattern']) {
+      ids[maturity] = (await storeRule(context, { content: `Serve tea at five, ${maturity}` })).id;
+      await ripen(ids[maturity], maturity);
+    }
+    const { results } = await recallMemories(context, { topic: 'serve tea' });
+    const score = (maturity: string): number =>
+      results.find(({ memory }) => memory.row.id === ids[maturity])?.score ?? 0;
+
+    expect(score('candidate')).toBeLessThan(score('established'));
+    expect(score('established')).toBeLessThan(score('proven'));
+    expect(results.filter(({ isWarning }) => isWarning).map(({ memory }) => memory.row.id)).toEqual([
+      ids['anti_pattern'],
+    ]);
+  });
+
+  it('takes the quotation marks and hyphens of a prompt for punctuation', async () => {
+    await fact('drinks tea');
+
+    expect(
+      contentsOf(await recallMemories(context, { topic: 'She said "hello there" over tea -drinks' })),
+    ).toHaveLength(1);
+  });
+
+  it('fills the limit and refuses a blank topic', async () => {
+    for (let index = 0; index < 30; index += 1) await fact(`tea number ${index}`);
+
+    expect((await recallMemories(context, { topic: 'tea', limit: 25 })).results).toHaveLength(25);
+    await expect(recallMemories(context, { topic: ' ' })).rejects.toThrow(/topic: text that is not blank/);
+  });
+
+  it('folds what says the same into the best of it, but never a rule into the warning against it', async () => {
+    const rule = await storeRule(context, { content: 'Serve tea at five' });
+    const twin = await storeRule(context, { content: 'serve TEA at five!', importance: 9 });
+    const warning = await storeRule(context, { content: 'Serve tea at five.' });
+    await ripen(warning.id, 'anti_pattern');
+    const { results, considered } = await recallMemories(context, { topic: 'serve tea' });
+
+    expect(results.map(({ memory, folded }) => [memory.row.id, folded]).toSorted()).toEqual(
+      [
+        [twin.id, [{ type: 'rule', id: rule.id }]],
+        [warning.id, []],
+      ].toSorted(),
+    );
+    expect(considered.find(({ id }) => id === rule.id)?.droppedBy).toBe('duplicate');
+  });
+
+  it('lets no cluster of one subject and predicate crowd out the others', async () => {
+    const meal = (content: string): Promise<unknown> =>
+      storeFact(context, { subject: 'guest', predicate: 'ate', content, kind: 'event', importance: 9 });
+    for (const dish of ['ramen', 'soup', 'bread', 'cheese', 'fish']) await meal(`${dish} with tea for dinner`);
+    await fact('tea', { importance: 1 });
+    const clusterSizes = async (limit: number): Promise<number[]> => {
+      const { results } = await recallMemories(context, { topic: 'tea', limit });
+      const meals = results.filter(({ memory }) => memory.type === 'fact' && memory.row.predicate === 'ate').length;
+      return [meals, results.length];
+    };
+
+    expect(await clusterSizes(4)).toEqual([3, 4]);
+    expect(await clusterSizes(6)).toEqual([5, 6]);
+    const { considered } = await recallMemories(context, { topic: 'tea', limit: 4 });
+    expect(considered.filter(({ droppedBy }) => droppedBy === 'cluster')).toHaveLength(2);
+  });
+
+  it('answers several topics at once', async () => {
+    await fact('drinks tea');
+    await fact('plays chess');
+    const outcomes = await recallMemoriesBatch(context, [{ topic: 'tea' }, { topic: 'chess' }]);
+
+    expect(outcomes.map((outcome) => contentsOf(outcome)[0])).toEqual(['drinks tea', 'plays chess']);
+  });
+});

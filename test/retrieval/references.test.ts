@@ -1,0 +1,129 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { pino } from 'pino';
+import type { Database } from '../../src/db/database.ts';
+import type { MemoryContext } from '../../src/memory/context.ts';
+import { storeEpisode } from '../../src/memory/episodes.ts';
+import { storeFact } from '../../src/memory/facts.ts';
+import type { MemoryReference } from '../../src/memory/links.ts';
+import { getMemory } from '../../src/memory/memories.ts';
+import { bumpReferences, ReferenceQueue } from '../../src/memory/references.ts';
+import { storeRule } from '../../src/memory/rules.ts';
+import { newTenant, useRetrieval } from './setup.ts';
+
+const retrieval = useRetrieval();
+let context: MemoryContext;
+let references: MemoryReference[];
+
+beforeEach(async () => {
+  context = retrieval.context({ principal: newTenant() });
+  references = [
+    { type: 'episode', id: (await storeEpisode(context, { butler: 'alfred', content: 'tea' })).id },
+    { type: 'fact', id: (await storeFact(context, { subject: 'a', predicate: 'b', content: 'tea' })).id },
+    { type: 'rule', id: (await storeRule(context, { content: 'tea' })).id },
+  ];
+});
+
+const counts = async (): Promise<number[]> =>
+  Promise.all(references.map(async (reference) => (await getMemory(context, reference)).row.referenceCount));
+const silent = pino({ level: 'silent' });
+
+describe('a reference', () => {
+  it('is counted once for each memory of an answer, with its time, and changes nothing else', async () => {
+    const before = await Promise.all(references.map((reference) => getMemory(context, reference)));
+    await retrieval.after(1, async () => {
+      await bumpReferences(context, [...references, ...references]);
+      const after = await Promise.all(references.map((reference) => getMemory(context, reference)));
+
+      expect(after).toEqual(
+        before.map(({ type, row }) => ({ type, row: { ...row, referenceCount: 1, lastReferencedAt: context.now() } })),
+      );
+    });
+  });
+
+  it('writes no event', async () => {
+    const { tenantId } = context.principal;
+    const events = (): Promise<number> => context.db.tenant(tenantId).memoryEvent.count();
+    const before = await events();
+    await bumpReferences(context, references);
+
+    expect(await events()).toBe(before);
+  });
+
+  it('does not reach into another tenant', async () => {
+    await bumpReferences(retrieval.context({ principal: newTenant() }), references);
+
+    expect(await counts()).toEqual([0, 0, 0]);
+  });
+
+  it('is not made earlier by a bump that comes late', async () => {
+    await retrieval.after(2, () => bumpReferences(context, references));
+    await bumpReferences(context, references);
+    const expected = await retrieval.after(2, async () => context.now());
+
+    for (const reference of references) {
+      expect((await getMemory(context, reference)).row).toMatchObject({
+        referenceCount: 2,
+        lastReferencedAt: expected,
+      });
+    }
+  });
+
+  it('of many callers at once, in any order, is counted each time', async () => {
+    const bumps = Array.from({ length: 10 }, (_, index) =>
+      bumpReferences(context, index % 2 ? references : references.toReversed()),
+    );
+    await Promise.all(bumps);
+
+    expect(await counts()).toEqual([10, 10, 10]);
+  });
+});
+
+describe('the queue of references', () => {
+  it('writes all that was enqueued before a clean stop', async () => {
+    const queue = new ReferenceQueue({ db: context.db, logger: silent });
+    for (let answer = 0; answer < 5; answer += 1) queue.enqueue(context, references);
+    const flushing = queue.flush();
+    queue.enqueue(context, references);
+    await queue.stop();
+    await flushing;
+
+    expect(await counts()).toEqual([6, 6, 6]);
+  });
+
+  it('writes by itself after the answer', async () => {
+    await new Promise<void>((resolve) => {
+      const db: Database = {
+        ...context.db,
+        transaction: async (tenantId, work) => {
+          const result = await context.db.transaction(tenantId, work);
+          resolve();
+          return result;
+        },
+      };
+      new ReferenceQueue({ db, logger: silent }).enqueue(context, references);
+    });
+
+    expect(await counts()).toEqual([1, 1, 1]);
+  });
+
+  it('logs a failure and writes what failed with the next', async () => {
+    const lines: string[] = [];
+    const logger = pino({ level: 'error' }, { write: (line) => void lines.push(line) });
+    let isDown = true;
+    const db: Database = {
+      ...context.db,
+      transaction: (tenantId, work) =>
+        isDown ? Promise.reject(new Error('no database')) : context.db.transaction(tenantId, work),
+    };
+    const queue = new ReferenceQueue({ db, logger });
+    queue.enqueue(context, references);
+    await queue.flush();
+    isDown = false;
+    queue.enqueue(context, references);
+    await queue.stop();
+
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('references were not written');
+    expect(await counts()).toEqual([2, 2, 2]);
+  });
+});
