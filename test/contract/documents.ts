@@ -277,3 +277,64 @@ export const stats = graphql(/* GraphQL */ `
     }
   }
 `);
+
+export const contractMatches = graphql(/* GraphQL */ `
+  fragment ContractMatches on SearchAnswer {
+    mode
+    receiptId
+    results {
+      score
+      relevance
+      isWarning
+      memory {
+        ...ContractMemory
+      }
+    }
+  }
+`);
+
+export const search = graphql(/* GraphQL */ `
+  query ContractSearch($input: SearchInput!) {
+    search(input: $input) {
+      ...ContractMatches
+    }
+  }
+`);
+
+export const recall = graphql(/* GraphQL */ `
+  query ContractRecall($input: RecallInput!) {
+    recall(input: $input) {
+      ...ContractMatches
+    }
+  }
+`);
+
+export const context = graphql(/* GraphQL */ `
+  query ContractContext($input: ContextInput!) {
+    context(input: $input) {
+      text
+      tokensUsed
+      tokenBudget
+      receiptId
+      sections {
+        name
+        items {
+          type
+          id: uuid
+        }
+      }
+    }
+  }
+`);
+
+export const explain = graphql(/* GraphQL */ `
+  query ContractExplain($input: ExplainInput!) {
+    explain(input: $input) {
+      account
+      memory {
+        came
+        stage
+      }
+    }
+  }
+`);

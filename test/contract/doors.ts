@@ -23,6 +23,10 @@ import { storeNote, type StoreNoteInput } from '../../src/memory/notes.ts';
 import { markRule, storeRule, type MarkRuleInput, type StoreRuleInput } from '../../src/memory/rules.ts';
 import { readStats, type Count } from '../../src/memory/stats.ts';
 import { undoEvent } from '../../src/memory/undo.ts';
+import { buildContext, type ContextInput } from '../../src/retrieval/context.ts';
+import { explainMemory } from '../../src/retrieval/explain.ts';
+import { recallMemories, type RecallInput } from '../../src/retrieval/recall.ts';
+import { searchMemories, type SearchInput, type SearchOutcome } from '../../src/retrieval/search.ts';
 import { toSnakeCase } from '../../src/names.ts';
 import type { TestApp } from '../support/app.ts';
 import * as documents from './documents.ts';
@@ -48,7 +52,23 @@ export interface Door {
   undo(eventId: string): Promise<View>;
   history(reference: MemoryReference): Promise<VersionView[]>;
   stats(scope?: string): Promise<StatsView>;
+  search(input: SearchInput): Promise<MatchView[]>;
+  recall(input: RecallInput): Promise<MatchView[]>;
+  context(input: ContextInput): Promise<ContextView>;
+  /** Whether a recall brings a memory, and if not the stage that drops it. */
+  explain(query: string, reference: MemoryReference): Promise<{ came: boolean; stage: string | null }>;
   close(): Promise<void>;
+}
+
+/** A memory that was found, flat. */
+export type MatchView = View & { score: number; relevance: number; isWarning: boolean };
+
+export interface ContextView {
+  text: string;
+  tokensUsed: number;
+  tokenBudget: number;
+  receiptId: string;
+  sections: { name: string; items: MemoryReference[] }[];
 }
 
 export interface VersionView {
@@ -116,6 +136,11 @@ async function openCoreDoor({ app }: TestApp): Promise<Door> {
       }));
     },
     stats: (scope) => readStats(app.createContext().memory, { scope }).catch(asDoorError),
+    search: async (input) => viewsOf(await searchMemories(app.createContext().memory, input).catch(asDoorError), app),
+    recall: async (input) => viewsOf(await recallMemories(app.createContext().memory, input).catch(asDoorError), app),
+    context: (input) => buildContext(app.createContext().memory, input).catch(asDoorError),
+    explain: (query, memory) =>
+      explainMemory(app.createContext().memory, { query, memory, types: [memory.type] }).catch(asDoorError),
     close: async () => undefined,
   };
 }
@@ -125,6 +150,21 @@ function viewOf(row: MemoryRow, context: MemoryContext): View {
   const derived = 'decayRate' in row ? { effectiveConfidence: effectiveConfidence(row, context.now()) } : {};
   const generation = generationOf({ ...row, type } as Generational);
   return JSON.parse(JSON.stringify({ ...row, ...derived, type, generation })) as View;
+}
+
+function viewsOf({ results }: SearchOutcome, app: TestApp['app']): MatchView[] {
+  const context = app.createContext().memory;
+  return results.map(({ memory, score, relevance, isWarning }) => ({
+    ...viewOf(memory.row, context),
+    score,
+    relevance,
+    isWarning,
+  }));
+}
+
+function flatten(answer: View): MatchView[] {
+  const results = answer['results'] as { memory: View; score: number; relevance: number; isWarning: boolean }[];
+  return results.map(({ memory, ...match }) => ({ ...memory, ...match }));
 }
 
 function asDoorError(error: unknown): never {
@@ -161,6 +201,11 @@ async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
     undo: (eventId) => ask(documents.undo, { input: { eventId } }),
     history: async (reference) => (await ask(documents.history, reference))['versions'] as VersionView[],
     stats: async (scope) => (await ask(documents.stats, { scope: scope ?? null })) as unknown as StatsView,
+    search: async (input) => flatten(await ask(documents.search, { input: input as never })),
+    recall: async (input) => flatten(await ask(documents.recall, { input: input as never })),
+    context: async (input) => (await ask(documents.context, { input: input as never })) as unknown as ContextView,
+    explain: async (query, reference) =>
+      (await ask(documents.explain, { input: { query, ...reference } }))['memory'] as never,
     close: async () => undefined,
   };
 }
@@ -217,6 +262,10 @@ async function openMcpDoor({ app }: TestApp): Promise<Door> {
     undo: (eventId) => call('memory_undo', { eventId }),
     history: async (reference) => (await call('memory_history', reference))['versions'] as VersionView[],
     stats: async (scope) => (await call('memory_stats', scope === undefined ? {} : { scope })) as unknown as StatsView,
+    search: async (input) => (await call('memory_search', input))['results'] as MatchView[],
+    recall: async (input) => (await call('memory_recall', input))['results'] as MatchView[],
+    context: async (input) => (await call('memory_context', input)) as unknown as ContextView,
+    explain: async (query, reference) => (await call('memory_explain', { query, ...reference }))['memory'] as never,
     close: () => client.close(),
   };
 }
