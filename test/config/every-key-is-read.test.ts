@@ -12,8 +12,6 @@ import {
   isDueForPromotion,
 } from '../../src/memory/generation.ts';
 import { earnedMaturity, isAntiPattern } from '../../src/memory/rule-maturity.ts';
-import { completeSearch, completeTokenBudget } from '../../src/retrieval/defaults.ts';
-import { compositeScore } from '../../src/retrieval/score.ts';
 import { startServer } from '../../src/server.ts';
 import { testConfig } from '../support/config.ts';
 
@@ -40,7 +38,11 @@ async function serveAndAsk(): Promise<void> {
     await server.started;
     await fetch(`${server.url}/`);
     await graphql(server.url, '{ schedules { job cron enabled description } }');
-    await graphql(server.url, 'mutation { storeEpisode(input: { content: "x", butler: "b" }) { id } }');
+    await graphql(server.url, 'mutation { storeEpisode(input: { content: "tea", butler: "b" }) { __typename } }');
+    await graphql(server.url, 'mutation { storeRule(input: { content: "serve tea" }) { __typename } }');
+    await graphql(server.url, '{ search(input: { query: "tea" }) { results { score } } }');
+    await graphql(server.url, '{ recall(input: { topic: "tea" }) { results { score } } }');
+    await graphql(server.url, '{ context(input: { triggerPrompt: "tea", butler: "b" }) { text } }');
   } finally {
     await server.stop();
   }
@@ -69,7 +71,4 @@ function decideWithPolicies(): void {
     capacityPerButler(generation, memory);
   }
   episodeCapacityPerTenant(memory);
-  completeSearch({}, memory.retrieval);
-  completeTokenBudget(null, memory.retrieval);
-  compositeScore({ relevance: 1, importance: 1, recency: 1, confidence: 1 }, memory.retrieval.scoreWeights);
 }
