@@ -39,7 +39,7 @@ describe('a list', () => {
       context(),
       Array.from({ length: 7 }, (_, number) => ({ butler: 'pages', content: `episode ${number}` })),
     );
-    const query = /* GraphQL */ `
+    const query = `
       query ($first: Int, $after: String, $last: Int, $before: String) {
         episodes(first: $first, after: $after, last: $last, before: $before, filter: { butler: "pages" }) {
           totalCount
@@ -84,7 +84,7 @@ describe('a list', () => {
     const { id } = await storeFact(context(), { subject: 'lists', predicate: 'gone', content: 'x' });
     await storeFact(context(), { subject: 'lists', predicate: 'there', content: 'y' });
     await forgetMemory(context(), { type: 'fact', id });
-    const { live, gone } = await ask(/* GraphQL */ `
+    const { live, gone } = await ask(`
       {
         live: facts(filter: { subject: "Lists" }) {
           totalCount
@@ -112,7 +112,7 @@ describe('a list', () => {
   it('is ordered as asked, and refuses an order that the type does not have', async () => {
     for (const importance of [3, 9, 6])
       await storeRule(context(), { content: `rule ${importance}`, importance, scope: 'order' });
-    const { rules } = await ask(/* GraphQL */ `
+    const { rules } = await ask(`
       {
         rules(filter: { scope: "order", tags: [] }, order: { field: importance, direction: ascending }) {
           edges {
@@ -146,7 +146,7 @@ describe('a memory', () => {
     const old = await storeFact(context(), { ...shared, content: 'black' });
     const now = await storeFact(context(), { ...shared, content: 'green' });
     const { fact } = await ask(
-      /* GraphQL */ `
+      `
         query ($id: UUID!) {
           fact(id: $id) {
             supersedes {
@@ -237,7 +237,7 @@ describe('a memory', () => {
       await storeRule(context(), { content: 'knock first' }),
       await storeRule(context(), { content: 'ring first' }),
     ];
-    const link = /* GraphQL */ `
+    const link = `
       mutation ($input: LinkMemoriesInput!) {
         linkMemories(input: $input) {
           __typename
@@ -281,7 +281,7 @@ describe('the past', () => {
     });
     await onDay(10, () => confirmMemory(context(), { type: 'fact', id }));
     await onDay(12, () => storeFact(context(), { subject: 'past', predicate: 'mood', content: 'tired' }));
-    const query = /* GraphQL */ `
+    const query = `
       query ($at: DateTime!, $id: String!) {
         asOf(at: $at) {
           memory(type: fact, id: $id) {
@@ -324,7 +324,7 @@ describe('the past', () => {
       await storeFact(context(), { subject: 'diff', predicate: 'a', content: 'two' });
     });
     const { diff } = await ask(
-      /* GraphQL */ `
+      `
         query ($from: DateTime!, $to: DateTime!) {
           diff(from: $from, to: $to) {
             counts {
@@ -369,7 +369,7 @@ describe('the past', () => {
         observedAt: new Date(`2026-01-0${day}T00:00:00Z`),
       });
     }
-    const { timeline } = await ask(/* GraphQL */ `
+    const { timeline } = await ask(`
       {
         timeline(filter: { butler: "world" }, first: 2) {
           totalCount

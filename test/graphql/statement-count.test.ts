@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 /** From a fact over its episode to what else was learned there, with links, events and applications. */
-const threeLevels = /* GraphQL */ `
+const threeLevels = `
   query ($first: Int!) {
     facts(first: $first) {
       totalCount
