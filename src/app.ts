@@ -17,6 +17,7 @@ import { bindSurface, createMcpServer, selectTools } from './mcp/server.ts';
 import { createActivityFeed, type ActivityFeedTimes } from './memory/activity-feed.ts';
 import type { Principal } from './memory/context.ts';
 import { ReferenceQueue } from './memory/references.ts';
+import { loadTokenizer } from './retrieval/tokenizers.ts';
 import { describeModel, findModelChanges } from './memory/embedding-versions.ts';
 import {
   acceptRequestContext,
@@ -93,6 +94,8 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
       queueStart = startDatabaseParts();
       await queueStart;
       await core.embedder.load();
+      // Some megabytes, which the first context would wait for; a tokenizer that is not there is told now.
+      await loadTokenizer(core.config);
     },
     stop: async () => {
       activity.close();
