@@ -7,6 +7,8 @@ const mostWords = 32;
 /** Memories that are looked at because they have one of the rarer words, and because they have two of the others. */
 const mostRareMatches = 1500;
 const mostPairMatches = 1500;
+/** Words that pairs are made of: a prompt of pages has more pairs than an index should be asked for. */
+const mostPairedWords = 8;
 /** A word that more memories have is common even if it is the rarest of the query. */
 const mostMatchesOfRarest = 5000;
 /** The newest memories with the next word, when the rarer ones find less than asked for. */
@@ -32,7 +34,10 @@ export function chooseWords(
   if (words.length === 0) return null;
   const rareCount = countRare(words);
   const rareMatches = words.slice(0, rareCount).reduce((sum, { documents }) => sum + documents, 0);
-  const rare = [...words.slice(0, rareCount).map(quote), ...pairsOf(words.slice(rareCount), statistics)];
+  const rare = [
+    ...words.slice(0, rareCount).map(quote),
+    ...pairsOf(words.slice(rareCount, rareCount + mostPairedWords), statistics),
+  ];
   const next = rareMatches < most ? words[rareCount] : undefined;
   return {
     any: words.map(quote).join(' | '),

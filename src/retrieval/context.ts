@@ -1,23 +1,16 @@
-import { selectStandingMemories, type StandingRow } from '../db/sql/standing-memories.ts';
-import type { CandidateRow } from '../db/sql/search-candidates.ts';
 import { invalidInput } from '../errors.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import type { MemoryReference } from '../memory/links.ts';
-import type { Memory } from '../memory/memories.ts';
 import type { Maturity } from '../memory/rule-maturity.ts';
-import { rowOf } from '../memory/snapshots.ts';
 import { normaliseName } from '../memory/text.ts';
 import { checkOptionalUuid } from '../memory/values.ts';
 import { completeTokenBudget } from './defaults.ts';
 import { completeFilter } from './filter.ts';
 import { fitBudget, type Fitted, type Line } from './fit-budget.ts';
-import { identityFacts } from './identity.ts';
-import { loadMemories } from './load-memories.ts';
-import { lineOf } from './memory-lines.ts';
+import { lineOf, type MemoryToShow } from './memory-lines.ts';
 import { readQuery } from './query-text.ts';
-import { recallMemories, type ConsideredForRecall, type RecallOutcome } from './recall.ts';
+import { rankForContext, type ContextQuestion, type RankedMemory } from './rank-context.ts';
 import { keepReceipts, shownOf, type ReceiptCandidate, type ReceiptDraft, type ReceiptDrop } from './receipts.ts';
-import { recency, scorePartsOf, weightedScore } from './score.ts';
 import { sectionNames, sectionOf, type SectionName } from './sections.ts';
 import { Stopwatch, type Milliseconds } from './stopwatch.ts';
 import { loadTokenizer, type TokenizerName } from './tokenizers.ts';
@@ -90,13 +83,9 @@ export async function assembleContext(context: MemoryContext, input: ContextInpu
   return assemble(context, prepare(context, input));
 }
 
-interface PreparedContext {
-  prompt: string;
-  butler: string;
+interface PreparedContext extends ContextQuestion {
   tokenBudget: number;
   sessionId: string | null;
-  recentEpisodes: number;
-  at: Date;
 }
 
 /** Refuses what cannot be answered, before anything is computed. */
@@ -117,7 +106,7 @@ function prepare(context: MemoryContext, input: ContextInput): PreparedContext {
 }
 
 export interface ContextLine extends Line {
-  memory: Memory;
+  memory: MemoryToShow;
   score: number;
 }
 
@@ -131,151 +120,31 @@ export interface AssembledContext extends PreparedContext {
 }
 
 async function assemble(context: MemoryContext, prepared: PreparedContext): Promise<AssembledContext> {
-  const { retrieval } = context.config.memory;
   const stopwatch = new Stopwatch();
-  const [tokenizer, standing, recalled] = await Promise.all([
+  const [tokenizer, ranking] = await Promise.all([
     stopwatch.time('tokenizer', () => loadTokenizer(context.config)),
-    stopwatch.time('standing', () => findStanding(context, prepared)),
-    recallMemories(context, {
-      topic: prepared.prompt,
-      scope: prepared.butler,
-      types: ['fact', 'rule'],
-      limit: retrieval.candidates,
-    }),
+    rankForContext(context, prepared, stopwatch),
   ]);
-  const ranked = rank(context, prepared, standing, recalled);
-  const memories = await stopwatch.time('load', () => loadRanked(context, ranked, recalled));
-  const { fitted, gone } = await stopwatch.time('fit', async () => {
-    const lines = orderLines(ranked, memories, prepared.at);
-    return {
-      fitted: fitBudget(lines, prepared.tokenBudget, retrieval.context, tokenizer),
-      gone: ranked.filter(({ id }) => !memories.has(id)),
-    };
+  const fitted = await stopwatch.time('fit', async () => {
+    const lines = orderLines(ranking.ranked, prepared.at);
+    return fitBudget(lines, prepared.tokenBudget, context.config.memory.retrieval.context, tokenizer);
   });
+  const ranked = ranking.ranked.map(({ memory, scores }) => ({ ...referenceOf(memory), ...scores }));
+  const unfitting = fitted.dropped.map(({ line, stage, reason }) => ({ ...referenceOf(line.memory), stage, reason }));
   return {
     ...prepared,
     tokenizer: tokenizer.name,
-    intent: recalled.intent,
+    intent: ranking.intent,
     fitted,
-    ...accountOf(ranked, gone, recalled, fitted, retrieval.candidates),
-    milliseconds: { ...recalled.milliseconds, ...addUp(recalled.milliseconds, stopwatch.milliseconds) },
+    candidates: [...ranked, ...ranking.candidates],
+    dropped: [...unfitting, ...ranking.dropped],
+    milliseconds: stopwatch.milliseconds,
   };
 }
 
-function addUp(first: Milliseconds, second: Milliseconds): Milliseconds {
-  const sums = Object.entries(second).map(([stage, milliseconds]) => [stage, milliseconds + (first[stage] ?? 0)]);
-  return Object.fromEntries(sums) as Milliseconds;
-}
-
-interface Standing {
-  memory: Memory;
-  referencedAt: number | null;
-}
-
-async function findStanding(
-  context: MemoryContext,
-  { butler, recentEpisodes, at }: PreparedContext,
-): Promise<Standing[]> {
-  const filter = completeFilter(context, { types: ['fact', 'episode'], scope: butler });
-  const rows = await context.db
-    .tenant(context.principal.tenantId)
-    .$queryRaw<StandingRow[]>(selectStandingMemories({ filter, identity: identityFacts, recentEpisodes }));
-  return rows.map(({ type, snapshot, referenced_at: referencedAt }) => {
-    return { memory: { type, row: rowOf(type, snapshot, at) } as Memory, referencedAt };
-  });
-}
-
-interface Ranked extends ReceiptCandidate {
-  isReserved: boolean;
-  /** Known without loading it. */
-  memory: Memory | null;
-}
-
-/** What may be shown: what recall found worth it, up to a number of each type, and what stands in any context. */
-function rank(
-  context: MemoryContext,
-  { at }: PreparedContext,
-  standing: readonly Standing[],
-  recalled: RecallOutcome,
-): Ranked[] {
-  const { retrieval } = context.config.memory;
-  const considered = new Map(recalled.considered.map((one) => [one.id, one]));
-  const always = standing.map((one): Ranked => {
-    const { memory } = one;
-    const reference = { type: memory.type, id: memory.row.id };
-    const found = considered.get(memory.row.id);
-    const common = { ...reference, memory, isReserved: memory.type === 'fact' };
-    if (memory.type === 'episode') return { ...common, ...recencyOf(one, at, retrieval.recencyHalfLifeDays) };
-    if (found !== undefined) return { ...common, ...scoresOf(found) };
-    const composite = scorePartsOf(candidateOf(one), 0, at, retrieval);
-    return { ...common, score: weightedScore(composite, retrieval), relevance: 0, parts: null, composite };
-  });
-  const reserved = new Set(always.map(({ id }) => id));
-  const matching = eligible(recalled, retrieval.candidates)
-    .filter(({ id }) => !reserved.has(id))
-    .map((one): Ranked => ({ type: one.type, id: one.id, ...scoresOf(one), isReserved: false, memory: null }));
-  return [...always, ...matching];
-}
-
-/** Rules must not be crowded out by facts, nor facts by rules: the limit of recall counts both, this one each. */
-function eligible({ considered }: RecallOutcome, mostOfType: number): ConsideredForRecall[] {
-  const passed = considered.filter(({ droppedBy }) => droppedBy === null || droppedBy === 'limit');
-  return (['fact', 'rule'] as const).flatMap((wanted) => {
-    return passed.filter(({ type }) => type === wanted).slice(0, mostOfType);
-  });
-}
-
-type Scores = Pick<ReceiptCandidate, 'score' | 'relevance' | 'parts' | 'composite'>;
-
-function scoresOf({ score, relevance, parts, composite }: ConsideredForRecall): Scores {
-  return { score, relevance, parts, composite };
-}
-
-/** The newest first: an episode is in a context for having just happened, and not for what it is about. */
-function recencyOf({ memory }: Standing, at: Date, halfLifeDays: number): Scores {
-  const { createdAt } = memory.row;
-  const happenedAt = memory.type === 'rule' ? createdAt : (memory.row.observedAt ?? createdAt);
-  const score = recency({ created_at: happenedAt.getTime(), referenced_at: null }, at, halfLifeDays);
-  return { score, relevance: 0, parts: null, composite: null };
-}
-
-/** What scores it, as a search that it does not match would bring it. */
-function candidateOf({ memory, referencedAt }: Standing): CandidateRow {
-  const { type, row } = memory;
-  if (type === 'episode') throw new TypeError('an episode is ranked by its time alone');
-  return {
-    type,
-    id: row.id,
-    created_at: row.createdAt.getTime(),
-    referenced_at: referencedAt,
-    confirmed_at: row.lastConfirmedAt?.getTime() ?? null,
-    importance: row.importance,
-    confidence: row.confidence,
-    decay_rate: row.decayRate,
-    maturity: type === 'rule' ? row.maturity : null,
-  } as CandidateRow;
-}
-
-async function loadRanked(
-  context: MemoryContext,
-  ranked: readonly Ranked[],
-  { results }: RecallOutcome,
-): Promise<Map<string, Memory>> {
-  const known = new Map(results.map(({ memory }) => [memory.row.id, memory]));
-  for (const { id, memory } of ranked) if (memory !== null) known.set(id, memory);
-  const unknown = ranked.filter(({ id }) => !known.has(id));
-  for (const [id, memory] of await loadMemories(context, unknown)) known.set(id, memory);
-  return known;
-}
-
-function orderLines(
-  ranked: readonly Ranked[],
-  memories: ReadonlyMap<string, Memory>,
-  at: Date,
-): Record<SectionName, ContextLine[]> {
-  const lines = ranked.flatMap(({ id, score, isReserved }): ContextLine[] => {
-    const memory = memories.get(id);
-    return memory === undefined ? [] : [{ memory, score, isReserved, text: lineOf(memory, at) }];
+function orderLines(ranked: readonly RankedMemory[], at: Date): Record<SectionName, ContextLine[]> {
+  const lines = ranked.map(({ memory, scores, isReserved, isCrowded }): ContextLine => {
+    return { memory, score: scores.score, isReserved, isCrowded, text: lineOf(memory, at) };
   });
   const ordered = lines.toSorted((a, b) => maturityOrder(a) - maturityOrder(b) || byScore(a, b));
   const entries = sectionNames.map((name) => [name, ordered.filter(({ memory }) => sectionOf[memory.type] === name)]);
@@ -295,35 +164,8 @@ function maturityOrder({ memory }: ContextLine): number {
   return memory.type === 'rule' ? maturities.indexOf(memory.row.maturity as Maturity) : 0;
 }
 
-/** What was ranked, and where each that is not shown was dropped. */
-function accountOf(
-  ranked: readonly Ranked[],
-  gone: readonly Ranked[],
-  recalled: RecallOutcome,
-  fitted: Fitted<ContextLine>,
-  mostOfType: number,
-): Pick<AssembledContext, 'candidates' | 'dropped'> {
-  const kept = new Set(ranked.map(({ id }) => id));
-  const others = recalled.considered.filter(({ id }) => !kept.has(id));
-  return {
-    candidates: [
-      ...ranked.map(({ isReserved: _, memory: __, ...candidate }) => candidate),
-      ...others.map((one) => ({ type: one.type, id: one.id, ...scoresOf(one) })),
-    ],
-    dropped: [
-      ...fitted.dropped.map(({ line, stage, reason }) => ({ ...referenceOf(line), stage, reason })),
-      ...gone.map(({ type, id }) => ({ type, id, stage: 'not_found', reason: 'it was deleted meanwhile' })),
-      ...others.map((one): ReceiptDrop => {
-        const stage = one.droppedBy ?? 'limit';
-        const reason = stage === 'limit' ? `not among the best ${mostOfType} of its type` : null;
-        return { type: one.type, id: one.id, stage, reason };
-      }),
-    ],
-  };
-}
-
-function referenceOf({ memory }: ContextLine): MemoryReference {
-  return { type: memory.type, id: memory.row.id };
+function referenceOf({ type, row }: MemoryToShow): MemoryReference {
+  return { type, id: row.id };
 }
 
 function receiptOf(assembled: AssembledContext): ReceiptDraft {
@@ -356,7 +198,7 @@ function outcomeOf({ fitted, tokenBudget, tokenizer, intent }: AssembledContext,
     .map((name): ContextSection => {
       const items = fitted.shown[name].map(({ line, tokens }): ContextItem => {
         return {
-          ...referenceOf(line),
+          ...referenceOf(line.memory),
           version: line.memory.row.version,
           line: line.text,
           tokens,

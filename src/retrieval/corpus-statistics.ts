@@ -15,7 +15,7 @@ export interface CorpusStatistics {
  * Counting over few memories is quick and done anew for each search. Over many it would take longer than the search, and
  * a few more or less change nothing: their statistics are kept for a while.
  */
-const keepFromDocuments = 2000;
+const keepFromDocuments = 1000;
 const keptForMs = 60_000;
 const mostCorpora = 1000;
 const mostLexemes = 20_000;

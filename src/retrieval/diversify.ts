@@ -55,13 +55,34 @@ function foldDuplicates<T extends Contender>(
   similarity: number,
 ): { contender: T; folded: T[] }[] {
   const kept: { contender: T; folded: T[]; words: Set<string> }[] = [];
+  const placesOf = new Map<string, number[]>();
   for (const contender of contenders) {
     const words = wordsOf(contender.memory);
-    const twin = kept.find((one) => isSameSort(one.contender, contender) && overlap(one.words, words) >= similarity);
-    if (twin === undefined) kept.push({ contender, folded: [], words });
-    else twin.folded.push(contender);
+    const place = placesToCompare(words, placesOf, similarity).find((candidate) => {
+      const other = kept[candidate];
+      return other && isSameSort(other.contender, contender) && overlap(other.words, words) >= similarity;
+    });
+    if (place !== undefined) kept[place]?.folded.push(contender);
+    else {
+      for (const word of words) placesOf.set(word, [...(placesOf.get(word) ?? []), kept.length]);
+      kept.push({ contender, folded: [], words });
+    }
   }
   return kept;
+}
+
+/**
+ * The better ones that could say the same, best first. To share so many words they can lack only a few of them, and so
+ * have one of any few and one more, such as the rarest: hundreds of texts need not each be compared with each.
+ */
+function placesToCompare(
+  words: ReadonlySet<string>,
+  placesOf: ReadonlyMap<string, readonly number[]>,
+  similarity: number,
+): number[] {
+  const canLack = Math.floor(words.size * (1 - similarity) + 1e-9);
+  const byWord = Array.from(words, (word) => placesOf.get(word) ?? []).toSorted((a, b) => a.length - b.length);
+  return [...new Set(byWord.slice(0, canLack + 1).flat())].toSorted((a, b) => a - b);
 }
 
 /** A rule and the warning against it say nearly the same and mean the opposite. */

@@ -54,8 +54,15 @@ export async function explainMemory(
   const memory = { type: input.memory.type, id: checkUuid('id', input.memory.id) };
   const asked = 'triggerPrompt' in input ? askContext(context, input) : askQuery(context, input);
   const explain = (part: Partial<MemoryExplanation> & { reason: string }): MemoryExplanation => ({
-    ...{ memory, kind: asked.kind, query: asked.query, came: false, stage: null },
-    ...{ place: null, section: null, tokens: null, scores: null },
+    memory,
+    kind: asked.kind,
+    query: asked.query,
+    came: false,
+    stage: null,
+    place: null,
+    section: null,
+    tokens: null,
+    scores: null,
     ...part,
   });
   const found = await findAnyState(context, memory);
@@ -91,7 +98,7 @@ function askContext(context: MemoryContext, input: ExplainContextInput): Asked {
   };
 }
 
-function askQuery(context: MemoryContext, { memory: _, query, kind, ...filter }: ExplainQueryInput): Asked {
+function askQuery(context: MemoryContext, { query, kind, ...filter }: ExplainQueryInput): Asked {
   const types = filter.types ?? (kind === 'search' ? null : (['fact', 'rule'] as const));
   return {
     kind: kind ?? 'recall',

@@ -3,12 +3,14 @@ import { blockStart, renderBlock, sectionNames, sectionStart, type SectionName }
 import type { Tokenizer } from './tokenizers.ts';
 
 /** Why a line that was to be shown is not. */
-export type FitStage = 'too_long' | 'quota' | 'budget';
+export type FitStage = 'too_long' | 'cluster' | 'quota' | 'budget';
 
 export interface Line {
   text: string;
   /** Has a part of the room for facts to itself. */
   isReserved: boolean;
+  /** Its cluster has its share already: it waits for what the others leave. */
+  isCrowded: boolean;
 }
 
 export interface Fitted<L extends Line> {
@@ -23,7 +25,7 @@ type Shares = Config['memory']['retrieval']['context'];
 /**
  * Fills a block with lines that come best first, never beyond the budget:
  * 1. Of the room that the title leaves, each section has its share, out of which its heading is paid. The reserved lines
- *    of a section come before the others, within their own part of it.
+ *    of a section come before the others, within their own part of it; those of crowded clusters wait.
  * 2. What is then left of the whole goes to the facts, then to the rules, then to the episodes.
  * A line that does not fit is skipped and the next one is tried: so the lowest-ranked ones are the first to go.
  */
@@ -39,11 +41,12 @@ export function fitBudget<L extends Line>(
   for (const section of sections) {
     const quota = Math.floor(room * shareOf[section.name]);
     section.fill(Math.floor(quota * shares.identityShare), ({ line }) => line.isReserved);
-    section.fill(quota, () => true);
+    section.fill(quota, ({ line }) => !line.isCrowded);
   }
   let left = room - total(sections);
   for (const section of sections) {
     const before = section.used;
+    section.fill(before + left, ({ line }) => !line.isCrowded);
     section.fill(before + left, () => true);
     left -= section.used - before;
   }
@@ -114,7 +117,8 @@ class Section<L extends Line> {
       .map((entry) => {
         const tokens = this.#couldBeTooLong(entry) ? this.#count(entry) : (entry.tokens ?? leastLineTokens);
         if (tokens === null) return { line: entry.line, stage: 'too_long', reason: this.#whyTooLong(entry) };
-        const stage = tokens <= own ? 'quota' : 'budget';
+        const taken = entry.line.isCrowded ? 'cluster' : 'quota';
+        const stage = tokens <= own ? taken : 'budget';
         return { line: entry.line, stage, reason: `${left} tokens were left, and it does not fit into them` };
       });
   }

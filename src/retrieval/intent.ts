@@ -52,35 +52,9 @@ export function routeQuery(text: string, now: Date, isOn: boolean): Routing {
   return { intent, typeWeights: weights[intent], timeRange, asksTime: asksTimePattern.test(text.toLowerCase()) };
 }
 
+const timeLexemes = `
+  yesterday today tomorrow tonight last next ago recent day week weekend month year morn night monday tuesday wednesday
+  thursday friday saturday sunday januari februari march april may june juli august septemb octob novemb decemb`;
+
 /** English lexemes that tell a time, as a tsquery. */
-export const timeWords = [
-  ...[
-    'yesterday',
-    'today',
-    'tomorrow',
-    'tonight',
-    'last',
-    'next',
-    'ago',
-    'recent',
-    'day',
-    'week',
-    'weekend',
-    'month',
-    'year',
-  ],
-  ...[
-    'morn',
-    'night',
-    'monday',
-    'tuesday',
-    'wednesday',
-    'thursday',
-    'friday',
-    'saturday',
-    'sunday',
-    'januari',
-    'februari',
-  ],
-  ...['march', 'april', 'may', 'june', 'juli', 'august', 'septemb', 'octob', 'novemb', 'decemb'],
-].join(' | ');
+export const timeWords = timeLexemes.trim().split(/\s+/).join(' | ');

@@ -1,9 +1,20 @@
 import { effectiveConfidence } from '../memory/confidence.ts';
 import type { Episode, Fact, Rule } from '../generated/prisma/client.ts';
-import type { Memory } from '../memory/memories.ts';
+
+type Common = 'id' | 'version' | 'content' | 'importance' | 'createdAt' | 'lastReferencedAt';
+type Decaying = 'scope' | 'permanence' | 'confidence' | 'decayRate' | 'lastConfirmedAt';
+type FactToShow = Pick<Fact, Common | Decaying | 'subject' | 'predicate' | 'kind' | 'observedAt' | 'validTo'>;
+type RuleToShow = Pick<Rule, Common | Decaying | 'maturity'>;
+type EpisodeToShow = Pick<Episode, Common | 'observedAt'>;
+
+/** As much of a memory as its line is written from. */
+export type MemoryToShow =
+  | { type: 'fact'; row: FactToShow }
+  | { type: 'rule'; row: RuleToShow }
+  | { type: 'episode'; row: EpisodeToShow };
 
 /** One memory as one line of a context, as it is at a moment. Replaying a receipt depends on every byte of it. */
-export function lineOf(memory: Memory, at: Date): string {
+export function lineOf(memory: MemoryToShow, at: Date): string {
   switch (memory.type) {
     case 'fact':
       return factLine(memory.row, at);
@@ -14,13 +25,13 @@ export function lineOf(memory: Memory, at: Date): string {
   }
 }
 
-function factLine(fact: Fact, at: Date): string {
+function factLine(fact: FactToShow, at: Date): string {
   const notes = [fact.permanence, ageOfFact(fact, at), ...ended(fact, at), ...confidenceNote(fact, at)];
   return `- ${atLineStart(inertText(sentenceOf(fact)))} [${notes.join(', ')}]`;
 }
 
 /** A content that names its subject and predicate says it all: "User's name is John" needs no "user, name:". */
-function sentenceOf({ subject, predicate, content }: Fact): string {
+function sentenceOf({ subject, predicate, content }: FactToShow): string {
   const said = new Set(wordsOf(content));
   const names = [...wordsOf(subject), ...wordsOf(predicate)];
   const isComplete = names.length > 0 && names.every((word) => said.has(word));
@@ -31,28 +42,28 @@ function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-function ageOfFact({ kind, observedAt, lastConfirmedAt, createdAt }: Fact, at: Date): string {
+function ageOfFact({ kind, observedAt, lastConfirmedAt, createdAt }: FactToShow, at: Date): string {
   if (kind === 'event') return `observed ${age(observedAt ?? createdAt, at)}`;
   return lastConfirmedAt === null ? `stored ${age(createdAt, at)}` : `confirmed ${age(lastConfirmedAt, at)}`;
 }
 
-function ended({ validTo }: Fact, at: Date): string[] {
+function ended({ validTo }: FactToShow, at: Date): string[] {
   return validTo !== null && validTo <= at ? [`ended ${age(validTo, at)}`] : [];
 }
 
 /** What did harm so often that it was turned into its opposite stands out from what to do. */
-function ruleLine(rule: Rule, at: Date): string {
+function ruleLine(rule: RuleToShow, at: Date): string {
   const notes = [rule.maturity, inertText(rule.scope), ...confidenceNote(rule, at)];
   const content = inertText(rule.content);
   const text = rule.maturity === 'anti_pattern' ? `WARNING: ${content}` : atLineStart(content);
   return `- ${text} [${notes.join(', ')}]`;
 }
 
-function episodeLine({ content, observedAt, createdAt }: Episode, at: Date): string {
+function episodeLine({ content, observedAt, createdAt }: EpisodeToShow, at: Date): string {
   return `- [${age(observedAt ?? createdAt, at)}] ${inertText(content)}`;
 }
 
-function confidenceNote(memory: Fact | Rule, at: Date): string[] {
+function confidenceNote(memory: FactToShow | RuleToShow, at: Date): string[] {
   const confidence = Number(effectiveConfidence(memory, at).toFixed(2));
   return confidence < 1 ? [`confidence ${confidence}`] : [];
 }

@@ -4,7 +4,7 @@ import { invalidInput } from '../errors.ts';
 import type { MemoryReference } from '../memory/links.ts';
 import type { Memory } from '../memory/memories.ts';
 import type { SearchMode } from './defaults.ts';
-import { diversify } from './diversify.ts';
+import { diversify, type Variety } from './diversify.ts';
 import type { SearchFilter } from './filter.ts';
 import { byScore, type Match } from './fuse.ts';
 import { loadMemories } from './load-memories.ts';
@@ -54,14 +54,14 @@ export async function recallMemoriesBatch(
 }
 
 /** A topic is what someone talks about and not a search expression: its quotation marks and hyphens ask for nothing. */
-function prepareRecall(context: MemoryContext, { topic, ...input }: RecallInput): PreparedSearch {
+export function prepareRecall(context: MemoryContext, { topic, ...input }: RecallInput): PreparedSearch {
   const types = input.types ?? ['fact', 'rule'];
   return prepareSearch(context, { ...input, types, query: topic }, { field: 'topic', isExpression: false });
 }
 
 type DroppedBy = 'relevance_floor' | 'min_similarity' | 'duplicate' | 'cluster' | 'limit';
 
-interface Scored extends Match {
+export interface Scored extends Match {
   composite: CompositeParts;
   droppedBy: DroppedBy | null;
 }
@@ -70,8 +70,7 @@ async function runRecall(context: MemoryContext, search: PreparedSearch): Promis
   const stopwatch = new Stopwatch();
   const { matches, semanticChannel } = await findMatches(context, search, stopwatch);
   const scored = await stopwatch.time('score', async () => scoreMatches(context, search, matches));
-  const contenders = await stopwatch.time('load', () => loadContenders(context, search, scored));
-  const results = chooseResults(context, search, contenders);
+  const results = await stopwatch.time('load', () => chooseResults(context, search, scored));
   const returned = new Set(results.map(({ memory }) => memory.row.id));
   for (const one of scored) if (!returned.has(one.candidate.id)) one.droppedBy ??= 'limit';
   return {
@@ -90,7 +89,7 @@ async function runRecall(context: MemoryContext, search: PreparedSearch): Promis
 }
 
 /** Best first; what is below a floor says so. */
-function scoreMatches(context: MemoryContext, { filter }: PreparedSearch, matches: readonly Match[]): Scored[] {
+export function scoreMatches(context: MemoryContext, { filter }: PreparedSearch, matches: readonly Match[]): Scored[] {
   const { retrieval } = context.config.memory;
   return matches
     .map((match): Scored => {
@@ -104,37 +103,44 @@ interface Contender extends Scored {
   memory: Memory;
 }
 
-/** More than the limit: some will be folded or have to wait. */
-async function loadContenders(
+/** Looks at more than the limit, as some will be folded or have to wait, and at still more if that is too few. */
+async function chooseResults(
   context: MemoryContext,
   { limit }: PreparedSearch,
   scored: readonly Scored[],
-): Promise<Contender[]> {
-  const above = scored.filter(({ droppedBy }) => droppedBy === null).slice(0, 2 * limit + 20);
-  const references = above.map(({ candidate }) => candidate);
-  const memories = await loadMemories(context, references);
-  return above.flatMap((one) => {
+): Promise<RecallResult[]> {
+  const { clusterLimit, duplicateSimilarity } = context.config.memory.retrieval;
+  const above = scored.filter(({ droppedBy }) => droppedBy === null);
+  for (let count = 2 * limit + 20; ; count *= 4) {
+    const contenders = await loadContenders(context, above.slice(0, count));
+    const variety = diversify(contenders, { limit, clusterLimit, duplicateSimilarity });
+    if (variety.chosen.length >= limit || count >= above.length) return toResults(variety);
+  }
+}
+
+async function loadContenders(context: MemoryContext, scored: readonly Scored[]): Promise<Contender[]> {
+  const memories = await loadMemories(
+    context,
+    scored.map(({ candidate }) => candidate),
+  );
+  return scored.flatMap((one) => {
     const memory = memories.get(one.candidate.id);
     return memory === undefined ? [] : [Object.assign(one, { memory })];
   });
 }
 
-function chooseResults(
-  context: MemoryContext,
-  { limit }: PreparedSearch,
-  contenders: readonly Contender[],
-): RecallResult[] {
-  const { clusterLimit, duplicateSimilarity } = context.config.memory.retrieval;
-  const { chosen, crowded } = diversify(contenders, { limit, clusterLimit, duplicateSimilarity });
+function toResults({ chosen, crowded }: Variety<Contender>): RecallResult[] {
   for (const one of crowded) one.droppedBy = 'cluster';
   for (const { folded } of chosen) for (const one of folded) one.droppedBy = 'duplicate';
-  return chosen.map(
-    ({ contender: { memory, candidate, score, relevance, parts, composite }, folded }): RecallResult => {
-      const isWarning = candidate.maturity === 'anti_pattern';
-      const similar = folded.map(({ candidate: { type, id } }) => ({ type, id }));
-      return { memory, score, relevance, parts, composite, isWarning, folded: similar };
-    },
-  );
+  return chosen.map(({ contender: { memory, candidate, score, relevance, parts, composite }, folded }) => ({
+    memory,
+    score,
+    relevance,
+    parts,
+    composite,
+    isWarning: candidate.maturity === 'anti_pattern',
+    folded: folded.map(({ candidate: { type, id } }) => ({ type, id })),
+  }));
 }
 
 /**

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
+import { insertReceipts, type NewReceiptRow } from '../db/sql/insert-receipts.ts';
 import { selectReceiptsOf } from '../db/sql/receipts-of.ts';
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import { millisecondsPerDay } from '../durations.ts';
 import { MemoryError } from '../errors.ts';
-import type { ContextReceipt, Prisma } from '../generated/prisma/client.ts';
+import type { ContextReceipt } from '../generated/prisma/client.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import type { MemoryReference } from '../memory/links.ts';
-import { referenceKey, type Memory } from '../memory/memories.ts';
+import { referenceKey } from '../memory/memories.ts';
 import { checkLimit, checkOptionalUuid, checkUuid } from '../memory/values.ts';
 import type { MatchParts } from './fuse.ts';
 import type { ConsideredForRecall, RecallOutcome } from './recall.ts';
@@ -85,12 +86,17 @@ export interface ReceiptDraft {
 }
 
 export function shownOf(
-  { type, row }: Memory,
+  { type, row }: ShownMemory,
   { section = null, line = null, tokens = null, score }: ShownDetails,
 ): Shown {
   const { id, version, content } = row;
   const lineDigest = line === null ? null : digestOf(line);
   return { choice: { type, id, version, score, section, tokens, lineDigest }, fingerprint: fingerprintOf(content) };
+}
+
+interface ShownMemory {
+  type: MemoryType;
+  row: { id: string; version: number; content: string };
 }
 
 interface ShownDetails {
@@ -137,25 +143,29 @@ export function compositeOf(considered: Considered | ConsideredForRecall): Compo
 export async function keepReceipts(context: MemoryContext, drafts: readonly ReceiptDraft[]): Promise<string[]> {
   if (drafts.length === 0) return [];
   const rows = drafts.map((draft) => rowOfDraft(context, draft));
-  await context.db.tenant(context.principal.tenantId).contextReceipt.createMany({ data: rows });
+  await context.db.tenant(context.principal.tenantId).$executeRaw(insertReceipts(rows));
   return rows.map(({ id }) => id);
 }
 
-function rowOfDraft(
-  context: MemoryContext,
-  draft: ReceiptDraft,
-): Prisma.ContextReceiptCreateManyInput & { id: string } {
+function rowOfDraft(context: MemoryContext, draft: ReceiptDraft): NewReceiptRow {
   const { kind, butler, sessionId, query, intent, shown, tokenBudget, tokensUsed, tokenizer, at } = draft;
   const { receiptTtlDays, receiptCandidates } = context.config.memory.retrieval;
   const { candidates, dropped } = abridge(draft, receiptCandidates);
   return {
-    ...{ kind, butler, sessionId, query, intent, tokenBudget, tokensUsed, tokenizer },
+    kind,
+    butler,
+    sessionId,
+    query,
+    intent,
+    tokenBudget,
+    tokensUsed,
+    tokenizer,
+    candidates,
+    dropped,
     tenantId: context.principal.tenantId,
     id: uuidv7(),
     requestId: context.requestContext.requestId,
-    candidates: asJson(candidates),
-    chosen: asJson(shown.map(({ choice }) => ({ ...choice, score: rounded(choice.score) }))),
-    dropped: asJson(dropped),
+    chosen: shown.map(({ choice }) => ({ ...choice, score: rounded(choice.score) })),
     memoryIds: [...new Set(shown.map(({ choice }) => choice.id))],
     fingerprints: [...new Set(shown.map(({ fingerprint }) => fingerprint))],
     configurationDigest: configurationDigest(context),
@@ -169,7 +179,7 @@ function rowOfDraft(
 function abridge(
   { candidates, shown, dropped }: ReceiptDraft,
   most: number,
-): { candidates: unknown[]; dropped: (ReceiptDrop | ReceiptDropCount)[] } {
+): { candidates: ReceiptCandidate[]; dropped: (ReceiptDrop | ReceiptDropCount)[] } {
   const chosen = new Set(shown.map(({ choice }) => choice.id));
   const ranked = candidates.toSorted((a, b) => b.score - a.score);
   const named = new Set(
@@ -210,11 +220,7 @@ function roundedAll<T extends object>(parts: T): T {
 
 /** Enough to tell and to compare; a receipt of a hundred candidates is large as it is. */
 function rounded(value: number): number {
-  return Number(value.toPrecision(6));
-}
-
-function asJson(value: unknown): Prisma.InputJsonValue {
-  return value as Prisma.InputJsonValue;
+  return Number(value.toPrecision(4));
 }
 
 /** By what one tells the same text again, however it is spaced, cased or punctuated. */

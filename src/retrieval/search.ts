@@ -82,13 +82,14 @@ export function prepareSearch(
 ): PreparedSearch {
   const { retrieval } = context.config.memory;
   const { limit, mode } = completeSearch(input, retrieval);
+  const query = readQuery(input.query, reading);
   return {
-    query: readQuery(input.query, reading),
+    query,
     filter: completeFilter(context, input),
     mode,
     limit,
     most: Math.max(retrieval.candidates, limit),
-    routing: routeQuery(input.query, context.now(), retrieval.intentRouting),
+    routing: routeQuery(query.text, context.now(), retrieval.intentRouting),
   };
 }
 

@@ -8,10 +8,7 @@ export interface TimeRange {
 
 const monthNames = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const weekdayNames = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
-const numbers: Record<string, number> = {
-  ...{ a: 1, an: 1, one: 1, two: 2, three: 3, four: 4, five: 5, six: 6, seven: 7, eight: 8, nine: 9, ten: 10 },
-  ...{ couple: 2, few: 3 },
-};
+const numberWords = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 const count = String.raw`(\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten)`;
 const month = String.raw`(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`;
 const year = String.raw`(?:,?\s+((?:19|20)\d\d))?`;
@@ -37,7 +34,7 @@ const readers: [RegExp, Reader][] = [
   [/\byesterday\b/, (_, today) => daysFrom(today, -1, 1)],
   [/\b(?:today|this (?:morning|afternoon|evening)|tonight)\b/, (_, today) => daysFrom(today, 0, 1)],
   [
-    new RegExp(String.raw`\b(?:last|past)\s+(?:couple of\s+|few\s+)?${count}\s+(day|week|month|year)s\b`),
+    new RegExp(String.raw`\b(?:last|past)\s+${count}\s+(day|week|month|year)s\b`),
     ([, n, unit], today) => lastOf(n, unit, today),
   ],
   [new RegExp(String.raw`\b${count}\s+(day|week|month|year)s?\s+ago\b`), ([, n, unit], today) => ago(n, unit, today)],
@@ -118,5 +115,7 @@ function stepBack(today: Date, n: number, unit: string): Date {
 }
 
 function amount(text: string): number {
-  return numbers[text] ?? Number(text);
+  if (text === 'a' || text === 'an') return 1;
+  const index = numberWords.indexOf(text);
+  return index === -1 ? Number(text) : index;
 }

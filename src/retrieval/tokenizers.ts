@@ -9,9 +9,9 @@ export type TokenizerName = Config['memory']['retrieval']['context']['tokenizer'
 /** Counts the tokens of a text; the same text always has the same number. */
 export interface Tokenizer {
   readonly name: TokenizerName;
-  count(text: string): number;
+  readonly count: (text: string) => number;
   /** Null when there are more than `most`; a long text is not read to its end to find out. */
-  countWithin(text: string, most: number): number | null;
+  readonly countWithin: (text: string, most: number) => number | null;
 }
 
 const loaded = new Map<string, Promise<Tokenizer>>();

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fileSchema } from '../../src/config/schema.ts';
 import { fitBudget, type Fitted, type Line } from '../../src/retrieval/fit-budget.ts';
@@ -9,7 +9,7 @@ import { testConfig } from '../support/config.ts';
 const settings = testConfig().memory.retrieval.context;
 const tokenizer = await loadTokenizer(testConfig());
 
-const line = (text: string, isReserved = false): Line => ({ text, isReserved });
+const line = (text: string, isReserved = false): Line => ({ text, isReserved, isCrowded: false });
 const words = (count: number, first = 'tea'): Line =>
   line(`- ${[first, ...Array<string>(count).fill('so')].join(' ')}`);
 
@@ -114,6 +114,18 @@ describe('fitting a block into a budget', () => {
 
     expect(count / shown.facts.length).toBeGreaterThan(0.25);
     expect(count / shown.facts.length).toBeLessThan(0.45);
+  });
+
+  it('lets crowded lines wait for what the others leave, and keeps their place', () => {
+    const crowded = (count: number): Line[] =>
+      Array.from({ length: count }, (_, place) => ({ ...words(8, `tea${place}`), isCrowded: place > 0 }));
+    const others = Array.from({ length: 100 }, (_, place) => words(8, `milk${place}`));
+    const full = fit({ facts: [...crowded(100), ...others], rules: others, episodes: others }, 1000);
+    const roomy = fit({ facts: [...crowded(3), words(8, 'milk')] }, 1000);
+
+    expect(textsOf(full, 'facts').filter((text) => text.includes('tea'))).toEqual([words(8, 'tea0').text]);
+    expect(full.dropped[0]).toMatchObject({ stage: 'cluster' });
+    expect(textsOf(roomy, 'facts').map((text) => text.split(' ')[1])).toEqual(['tea0', 'tea1', 'tea2', 'milk']);
   });
 
   it('leaves out a text without any break, which would take seconds to count', () => {

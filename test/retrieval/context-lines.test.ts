@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Episode, Fact, Rule } from '../../src/generated/prisma/client.ts';
 import { age, inertText, lineOf } from '../../src/retrieval/memory-lines.ts';

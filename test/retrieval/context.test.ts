@@ -312,7 +312,12 @@ describe('a request', () => {
     const good = { triggerPrompt: 'tea', butler: 'health' };
 
     await expect(buildContextBatch(context, [good, { ...good, triggerPrompt: '' }])).rejects.toThrow(/trigger_prompt/);
-    await expect(buildContextBatch(context, Array<ContextInput>(51).fill(good))).rejects.toThrow(/at most 50/);
+    await expect(
+      buildContextBatch(
+        context,
+        Array.from({ length: 51 }, () => good),
+      ),
+    ).rejects.toThrow(/at most 50/);
     expect(await context.db.tenant(tenantId).contextReceipt.count()).toBe(0);
   });
 });

@@ -118,13 +118,23 @@ describe('recall', () => {
     await ripen(warning.id, 'anti_pattern');
     const { results, considered } = await recallMemories(context, { topic: 'serve tea' });
 
-    expect(results.map(({ memory, folded }) => [memory.row.id, folded]).toSorted()).toEqual(
-      [
+    const foldedInto = new Map(results.map(({ memory, folded }) => [memory.row.id, folded]));
+    expect(foldedInto).toEqual(
+      new Map([
         [twin.id, [{ type: 'rule', id: rule.id }]],
         [warning.id, []],
-      ].toSorted(),
+      ]),
     );
     expect(considered.find(({ id }) => id === rule.id)?.droppedBy).toBe('duplicate');
+  });
+
+  it('fills the limit beyond many that say the same', async () => {
+    for (let index = 0; index < 40; index += 1)
+      await storeRule(context, { content: 'Serve tea at five', importance: 9 });
+    await storeRule(context, { content: 'Pour milk before tea', importance: 1 });
+    const { results } = await recallMemories(context, { topic: 'serve tea', limit: 2 });
+
+    expect(results.map(({ folded }) => folded.length)).toEqual([39, 0]);
   });
 
   it('lets no cluster of one subject and predicate crowd out the others', async () => {

@@ -112,17 +112,15 @@ describe('the receipt of a context', () => {
   it('that cannot be kept fails the context', async () => {
     await fact('drinks tea');
     const { db } = context;
+    const refuse = (): Promise<never> => Promise.reject(new Error('no receipt'));
     const broken: MemoryContext = {
       ...context,
       db: {
         ...db,
-        tenant: (tenantId) => {
-          const client = db.tenant(tenantId);
-          const contextReceipt = { createMany: () => Promise.reject(new Error('no receipt')) };
-          return new Proxy(client, {
-            get: (target, name) => (name === 'contextReceipt' ? contextReceipt : Reflect.get(target, name)),
-          });
-        },
+        tenant: (tenantId) =>
+          new Proxy(db.tenant(tenantId), {
+            get: (client, name) => (name === '$executeRaw' ? refuse : Reflect.get(client, name)),
+          }),
       },
     };
 

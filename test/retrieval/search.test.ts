@@ -1,3 +1,4 @@
+import { array, assert as assertProperty, asyncProperty, constantFrom, oneof, string } from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes.ts';
@@ -119,6 +120,45 @@ describe('a keyword search', () => {
     await store('tea time');
 
     expect(contentsOf(await searchMemories(context, { query, mode: 'keyword' })).length).toBeLessThanOrEqual(1);
+  });
+
+  it('survives any text', async () => {
+    await store("Tea at five o'clock: 3.5 % off \\ https://example.com/tea?at=5 -- 'tea' & \"tea\" 🍵");
+    const pieces = [
+      'tea',
+      '"',
+      "'",
+      '\\',
+      '-',
+      '--',
+      '&',
+      '|',
+      '!',
+      '<->',
+      ':*',
+      '(',
+      ')',
+      '%',
+      '🍵',
+      '\0',
+      '\ud800',
+      '\n',
+      'https://a.b/c?d',
+      '-tea',
+      '-"',
+    ];
+    const piece = constantFrom(...pieces);
+    const text = oneof(
+      string({ unit: 'binary' }),
+      array(oneof(piece, string({ maxLength: 4 }))).map((parts) => parts.join('')),
+    );
+    const survives = asyncProperty(text, async (query) => {
+      if (query.replaceAll('\0', '').trim() === '') return;
+      const { results } = await searchMemories(context, { query, mode: 'keyword' });
+      expect(results.length).toBeLessThanOrEqual(1);
+    });
+
+    await assertProperty(survives, { numRuns: 150 });
   });
 
   it.each(['the and of', '🍵', '""', '-', '!!!', '-the', '&'])('finds nothing for %j', async (query) => {

@@ -1,0 +1,194 @@
+import {
+  selectMemoriesToShow,
+  selectStandingMemories,
+  type MemoryToShow as MemoryRow,
+} from '../db/sql/memories-to-show.ts';
+import type { CandidateRow } from '../db/sql/search-candidates.ts';
+import type { MemoryContext } from '../memory/context.ts';
+import type { MemoryReference } from '../memory/links.ts';
+import type { Memory } from '../memory/memories.ts';
+import { rowOf } from '../memory/snapshots.ts';
+import { diversify } from './diversify.ts';
+import { completeFilter } from './filter.ts';
+import { identityFacts } from './identity.ts';
+import type { MemoryToShow } from './memory-lines.ts';
+import { prepareRecall, scoreMatches, type Scored } from './recall.ts';
+import type { ReceiptCandidate, ReceiptDrop } from './receipts.ts';
+import { recency, scorePartsOf, weightedScore } from './score.ts';
+import { findMatches } from './search.ts';
+import type { Stopwatch } from './stopwatch.ts';
+
+export interface ContextQuestion {
+  prompt: string;
+  butler: string;
+  recentEpisodes: number;
+  at: Date;
+}
+
+export interface RankedMemory {
+  memory: MemoryToShow;
+  scores: Scores;
+  /** Says who the user is, and has a part of the room to itself. */
+  isReserved: boolean;
+  /** Others of its subject and predicate that rank better have their share. */
+  isCrowded: boolean;
+}
+
+export interface ContextRanking {
+  intent: string;
+  /** In no particular order. */
+  ranked: RankedMemory[];
+  /** Those that were looked at and may not be shown, and why. */
+  candidates: ReceiptCandidate[];
+  dropped: ReceiptDrop[];
+}
+
+type Scores = Pick<ReceiptCandidate, 'score' | 'relevance' | 'parts' | 'composite'>;
+
+/** What may be shown: what matches the prompt as in a recall, and what stands in any context. */
+export async function rankForContext(
+  context: MemoryContext,
+  question: ContextQuestion,
+  stopwatch: Stopwatch,
+): Promise<ContextRanking> {
+  const [standing, { intent, scored }] = await Promise.all([
+    stopwatch.time('standing', () => findStanding(context, question)),
+    findMatching(context, question, stopwatch),
+  ]);
+  const always = standing.map((memory) => rankStanding(context, question, memory, scored));
+  const alwaysIds = new Set(standing.map(({ row }) => row.id));
+  const others = scored.filter(({ candidate }) => !alwaysIds.has(candidate.id));
+  const matching = await stopwatch.time('load', () => loadEligible(context, question, others));
+  const left = others.filter(({ droppedBy }) => droppedBy !== null);
+  return {
+    intent,
+    ranked: [...always, ...matching],
+    candidates: left.map((one) => ({ ...referenceOf(one), ...scoresOf(one) })),
+    dropped: left.map((one) => ({ ...referenceOf(one), stage: one.droppedBy ?? '', reason: null })),
+  };
+}
+
+async function findMatching(
+  context: MemoryContext,
+  { prompt, butler }: ContextQuestion,
+  stopwatch: Stopwatch,
+): Promise<{ intent: string; scored: Scored[] }> {
+  const limit = context.config.memory.retrieval.candidates;
+  const search = prepareRecall(context, { topic: prompt, scope: butler, types: ['fact', 'rule'], limit });
+  const { matches } = await findMatches(context, search, stopwatch);
+  return { intent: search.routing.intent, scored: scoreMatches(context, search, matches) };
+}
+
+async function findStanding(
+  context: MemoryContext,
+  { butler, recentEpisodes, at }: ContextQuestion,
+): Promise<MemoryToShow[]> {
+  const filter = completeFilter(context, { types: ['fact', 'episode'], scope: butler });
+  const rows = await context.db
+    .tenant(context.principal.tenantId)
+    .$queryRaw<MemoryRow[]>(selectStandingMemories({ filter, identity: identityFacts, recentEpisodes }));
+  return rows.map((row) => asMemory(row, at));
+}
+
+function rankStanding(
+  context: MemoryContext,
+  { at }: ContextQuestion,
+  memory: MemoryToShow,
+  scored: readonly Scored[],
+): RankedMemory {
+  const { retrieval } = context.config.memory;
+  if (memory.type === 'episode') {
+    return { memory, ...standsFreely, scores: recencyOf(memory, at, retrieval.recencyHalfLifeDays) };
+  }
+  const match = scored.find(({ candidate }) => candidate.id === memory.row.id);
+  if (match !== undefined) return { memory, ...standsFreely, isReserved: true, scores: scoresOf(match) };
+  const composite = scorePartsOf(unmatched(memory), 0, at, retrieval);
+  const scores = { score: weightedScore(composite, retrieval), relevance: 0, parts: null, composite };
+  return { memory, ...standsFreely, isReserved: true, scores };
+}
+
+const standsFreely = { isReserved: false, isCrowded: false };
+
+/** The newest first: an episode is in a context for having just happened, and not for what it is about. */
+function recencyOf({ row }: MemoryToShow & { type: 'episode' }, at: Date, halfLifeDays: number): Scores {
+  const happenedAt = (row.observedAt ?? row.createdAt).getTime();
+  const score = recency({ created_at: happenedAt, referenced_at: null }, at, halfLifeDays);
+  return { score, relevance: 0, parts: null, composite: null };
+}
+
+/** What is scored of a memory, as a search that it does not match would bring it. */
+function unmatched({ type, row }: MemoryToShow & { type: 'fact' | 'rule' }): CandidateRow {
+  return {
+    type,
+    id: row.id,
+    created_at: row.createdAt.getTime(),
+    referenced_at: row.lastReferencedAt?.getTime() ?? null,
+    confirmed_at: row.lastConfirmedAt?.getTime() ?? null,
+    importance: row.importance,
+    confidence: row.confidence,
+    decay_rate: row.decayRate,
+    maturity: type === 'rule' ? row.maturity : null,
+  } as CandidateRow;
+}
+
+/**
+ * What no floor has dropped. Rules must not be crowded out by facts, nor facts by rules: as many of each as a channel
+ * brings. What says the same as a better one is left out.
+ */
+async function loadEligible(
+  context: MemoryContext,
+  { at }: ContextQuestion,
+  scored: readonly Scored[],
+): Promise<RankedMemory[]> {
+  const { candidates: mostOfType, clusterLimit, duplicateSimilarity } = context.config.memory.retrieval;
+  const rooms = { fact: mostOfType, rule: mostOfType, episode: 0 };
+  const above = scored.filter((one) => one.droppedBy === null);
+  for (const one of above) if (rooms[one.candidate.type]-- <= 0) one.droppedBy = 'limit';
+  const eligible = above.filter(({ droppedBy }) => droppedBy === null);
+  const memories = await loadToShow(context, eligible.map(referenceOf), at);
+  const contenders = eligible.flatMap((one) => {
+    const memory = memories.get(one.candidate.id);
+    // What is compared is what is shown; the columns that are not there play no part in it.
+    return memory === undefined ? [] : [{ ...one, scored: one, shown: memory, memory: memory as Memory }];
+  });
+  const limit = contenders.length;
+  const { chosen } = diversify(contenders, { limit, clusterLimit, duplicateSimilarity });
+  const sizes = new Map<string, number>();
+  for (const { folded } of chosen) for (const one of folded) one.scored.droppedBy = 'duplicate';
+  return chosen.map(({ contender }) => {
+    const isCrowded = growCluster(sizes, contender) > clusterLimit;
+    return { memory: contender.shown, ...standsFreely, isCrowded, scores: scoresOf(contender.scored) };
+  });
+}
+
+/** How many of its cluster there are, with it. A rule has none and is always the first. */
+function growCluster(sizes: Map<string, number>, { candidate: { subject_key, predicate_key } }: Scored): number {
+  if (subject_key === null) return 1;
+  const cluster = JSON.stringify([subject_key, predicate_key]);
+  const size = (sizes.get(cluster) ?? 0) + 1;
+  sizes.set(cluster, size);
+  return size;
+}
+
+async function loadToShow(
+  { db, principal }: MemoryContext,
+  references: readonly MemoryReference[],
+  at: Date,
+): Promise<Map<string, MemoryToShow>> {
+  if (references.length === 0) return new Map();
+  const { tenantId } = principal;
+  const rows = await db.tenant(tenantId).$queryRaw<MemoryRow[]>(selectMemoriesToShow(tenantId, references));
+  return new Map(rows.map((row) => asMemory(row, at)).map((memory) => [memory.row.id, memory]));
+}
+
+function asMemory({ type, row }: MemoryRow, at: Date): MemoryToShow {
+  return { type, row: rowOf(type, row, at) } as MemoryToShow;
+}
+
+function referenceOf({ candidate: { type, id } }: Scored): MemoryReference {
+  return { type, id };
+}
+
+function scoresOf({ score, relevance, parts, composite }: Scored): Scores {
+  return { score, relevance, parts, composite };
+}
