@@ -29,41 +29,53 @@ export async function findMemory(context: MemoryContext, { type, id }: MemoryRef
   const { tenantId } = context.principal;
   const client = context.db.tenant(tenantId);
   const where = { tenantId_id: { tenantId, id: checkUuid('id', id) } };
-  if (type === 'fact') return asMemory(type, await client.fact.findUnique({ where }));
-  if (type === 'rule') return asMemory(type, await client.rule.findUnique({ where }));
+  if (type === 'fact') return orNull(await client.fact.findUnique({ where }));
+  if (type === 'rule') return orNull(await client.rule.findUnique({ where }));
   const episode = await client.episode.findUnique({ where });
   return episode !== null && episode.expiresAt > context.now() ? { type: 'episode', row: episode } : null;
 }
 
-function asMemory<T extends 'fact' | 'rule', Row>(type: T, row: Row | null): { type: T; row: Row } | null {
-  return row === null ? null : { type, row };
+function orNull(row: MemoryRow | null): Memory | null {
+  return row === null ? null : asMemory(row);
 }
 
 export function referenceKey({ type, id }: MemoryReference): string {
   return `${type}:${id}`;
 }
 
-/** Several at once, under the key of each, whatever their state. One statement a type. */
+export function asMemory(row: MemoryRow): Memory {
+  return { type: memoryTypeOf(row), row } as Memory;
+}
+
+/** Several at once, under the key of each, whatever their state. One transaction, one statement a type. */
 export async function loadMemories(
   context: MemoryContext,
   references: readonly MemoryReference[],
 ): Promise<Map<string, MemoryRow>> {
   const { tenantId } = context.principal;
-  const client = context.db.tenant(tenantId);
-  const idsOf = (wanted: MemoryType): string[] => references.filter(({ type }) => type === wanted).map(({ id }) => id);
   const rows = new Map<string, MemoryRow>();
-  const readers = {
-    episode: (id: { in: string[] }) => client.episode.findMany({ where: { tenantId, id } }),
-    fact: (id: { in: string[] }) => client.fact.findMany({ where: { tenantId, id } }),
-    rule: (id: { in: string[] }) => client.rule.findMany({ where: { tenantId, id } }),
-  } satisfies Record<MemoryType, unknown>;
-  for (const type of memoryTypes) {
-    const ids = idsOf(type);
-    if (ids.length === 0) continue;
-    for (const row of await readers[type]({ in: ids })) rows.set(referenceKey({ type, id: row.id }), row);
-  }
+  const types = memoryTypes.filter((type) => references.some((reference) => reference.type === type));
+  if (types.length === 0) return rows;
+  await context.db.transaction(tenantId, async (transaction) => {
+    for (const type of types) {
+      const ids = references.filter((reference) => reference.type === type).map(({ id }) => id);
+      const found = await readers[type](transaction, { tenantId, id: { in: ids } });
+      for (const row of found) rows.set(referenceKey({ type, id: row.id }), row);
+    }
+  });
   return rows;
 }
+
+interface WhereIds {
+  tenantId: string;
+  id: { in: string[] };
+}
+
+const readers = {
+  episode: (transaction: Transaction, where: WhereIds) => transaction.episode.findMany({ where }),
+  fact: (transaction: Transaction, where: WhereIds) => transaction.fact.findMany({ where }),
+  rule: (transaction: Transaction, where: WhereIds) => transaction.rule.findMany({ where }),
+} satisfies Record<MemoryType, unknown>;
 
 export async function getMemory(context: MemoryContext, reference: MemoryReference): Promise<Memory> {
   const memory = await findMemory(context, reference);

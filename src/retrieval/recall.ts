@@ -2,12 +2,11 @@ import type { Config } from '../config/schema.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { invalidInput } from '../errors.ts';
 import type { MemoryReference } from '../memory/links.ts';
-import type { Memory } from '../memory/memories.ts';
+import { asMemory, loadMemories, referenceKey, type Memory } from '../memory/memories.ts';
 import type { SearchMode } from './defaults.ts';
 import { diversify, type Variety } from './diversify.ts';
 import type { SearchFilter } from './filter.ts';
 import { byScore, type Match } from './fuse.ts';
-import { loadMemories } from './load-memories.ts';
 import type { PreparedSearch } from './plan.ts';
 import { scorePartsOf, weightedScore, type CompositeParts } from './score.ts';
 import { findMatches, prepareSearch, type Considered, type SearchOutcome, type SearchResult } from './search.ts';
@@ -124,8 +123,8 @@ async function loadContenders(context: MemoryContext, scored: readonly Scored[])
     scored.map(({ candidate }) => candidate),
   );
   return scored.flatMap((one) => {
-    const memory = memories.get(one.candidate.id);
-    return memory === undefined ? [] : [Object.assign(one, { memory })];
+    const row = memories.get(referenceKey(one.candidate));
+    return row === undefined ? [] : [Object.assign(one, { memory: asMemory(row) })];
   });
 }
 

@@ -4,13 +4,12 @@ import { selectCandidates, setIndexScan, type CandidateQuery, type CandidateRow 
 import { invalidInput } from '../errors.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import type { MemoryReference } from '../memory/links.ts';
-import type { Memory } from '../memory/memories.ts';
+import { asMemory, loadMemories, referenceKey, type Memory } from '../memory/memories.ts';
 import { chooseWords, leavesMatchesOut, withEveryMatch } from './choose-words.ts';
 import { completeSearch, type SearchMode } from './defaults.ts';
 import { completeFilter, type SearchFilter } from './filter.ts';
 import { fuse, type Match, type MatchParts } from './fuse.ts';
 import { routeQuery, timeWords, type Intent } from './intent.ts';
-import { loadMemories } from './load-memories.ts';
 import { planSearch, type PreparedSearch, type SearchPlan, type SemanticChannel } from './plan.ts';
 import { readQuery, type QueryReading } from './query-text.ts';
 import { routeMatches } from './route-matches.ts';
@@ -104,9 +103,9 @@ async function runSearch(context: MemoryContext, search: PreparedSearch): Promis
     ),
   );
   const results = chosen.flatMap(({ candidate, score, relevance, parts }): SearchResult[] => {
-    const memory = memories.get(candidate.id);
+    const row = memories.get(referenceKey(candidate));
     const isWarning = candidate.maturity === 'anti_pattern';
-    return memory === undefined ? [] : [{ memory, score, relevance, parts, isWarning }];
+    return row === undefined ? [] : [{ memory: asMemory(row), score, relevance, parts, isWarning }];
   });
   return {
     query: search.query.text,

@@ -83,7 +83,7 @@ describe('what is remembered', () => {
       await door.storeEpisode({ butler: scope, content: 'took two trains' });
       const found = await door.recall({ topic: 'trains', scope });
 
-      expect(found.map(({ type }) => type).toSorted()).toEqual(['fact', 'rule']);
+      expect(found.map(({ type }) => String(type)).toSorted()).toEqual(['fact', 'rule']);
       expect(found.find(({ type }) => type === 'rule')).toMatchObject({ isWarning: true, maturity: 'anti_pattern' });
       expect(found.find(({ type }) => type === 'fact')).toMatchObject({ isWarning: false });
     });
