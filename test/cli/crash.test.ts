@@ -17,7 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => home.remove());
 
-const store = 'mutation ($content: String!) { storeEpisode(input: { content: $content, butler: "b" }) { id } }';
+const store =
+  'mutation ($content: String!) { storeEpisode(input: { content: $content, butler: "b" }) { ... on StoreEpisodePayload { episode { id } } } }';
 
 /** Writes from several clients at once; kills the server at the nth acknowledgement, when other writes are under way. */
 async function crashUnderLoad(server: ServerProcess, killAt: number): Promise<string[]> {
@@ -25,9 +26,11 @@ async function crashUnderLoad(server: ServerProcess, killAt: number): Promise<st
   const write = async (): Promise<void> => {
     for (;;) {
       const content = `episode ${acknowledged.length}`;
-      const answer = await requestGraphQL<{ storeEpisode: { id: string } }>(fetch, server.url, store, { content });
+      const answer = await requestGraphQL<{ storeEpisode: { episode: { id: string } } }>(fetch, server.url, store, {
+        content,
+      });
       expect(answer.errors).toBeUndefined();
-      acknowledged.push(answer.data.storeEpisode.id);
+      acknowledged.push(answer.data.storeEpisode.episode.id);
       if (acknowledged.length === killAt) server.signal('SIGKILL');
     }
   };

@@ -36,14 +36,15 @@ async function start(graceSeconds = endlessGraceSeconds): Promise<void> {
 }
 
 const storeBody = JSON.stringify({
-  query: 'mutation { storeEpisode(input: { content: "User waits", butler: "b" }) { uuid } }',
+  query:
+    'mutation { storeEpisode(input: { content: "User waits", butler: "b" }) { ... on StoreEpisodePayload { episode { uuid } } } }',
 });
 
 async function finishRequest(begun: ClientRequest): Promise<string> {
   begun.end(storeBody);
   const [response] = (await once(begun, 'response')) as [IncomingMessage];
-  const { data } = (await json(response)) as { data: { storeEpisode: { uuid: string } } };
-  return data.storeEpisode.uuid;
+  const { data } = (await json(response)) as { data: { storeEpisode: { episode: { uuid: string } } } };
+  return data.storeEpisode.episode.uuid;
 }
 
 const troubles = (lines: LogLine[]): LogLine[] => lines.filter(({ level }) => !['info', 'debug'].includes(level));

@@ -22,7 +22,8 @@ afterAll(async () => {
   await home.remove();
 });
 
-const store = 'mutation { storeEpisode(input: { content: "a", butler: "b" }) { uuid } }';
+const store =
+  'mutation { storeEpisode(input: { content: "a", butler: "b" }) { ... on StoreEpisodePayload { episode { uuid } } } }';
 
 describe.runIf(testEngine === 'pglite')('a second process on the directory of a running server', () => {
   it.each(['serve', 'mcp', 'migrate'])('is refused with the pid of the first: %s', async (command) => {
@@ -44,7 +45,7 @@ describe.runIf(testEngine === 'pglite')('a second process on the directory of a 
   it('does the first no harm', async () => {
     const { data } = await requestGraphQL(fetch, server.url, store);
 
-    expect(data).toMatchObject({ storeEpisode: { uuid: expect.any(String) as string } });
+    expect(data).toMatchObject({ storeEpisode: { episode: { uuid: expect.any(String) as string } } });
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
   });
 });
@@ -52,8 +53,8 @@ describe.runIf(testEngine === 'pglite')('a second process on the directory of a 
 describe.runIf(testEngine === 'postgres')('a second server on one PostgreSQL database', () => {
   it('serves what the first stored', async () => {
     const second = await startServerProcess({ home });
-    const stored = await requestGraphQL<{ storeEpisode: { uuid: string } }>(fetch, server.url, store);
-    const { uuid } = stored.data.storeEpisode;
+    const stored = await requestGraphQL<{ storeEpisode: { episode: { uuid: string } } }>(fetch, server.url, store);
+    const { uuid } = stored.data.storeEpisode.episode;
     const found = await requestGraphQL(fetch, second.url, `{ episode(id: "${uuid}") { uuid } }`);
 
     expect(found.data).toEqual({ episode: { uuid } });
