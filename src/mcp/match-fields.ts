@@ -1,4 +1,4 @@
-import { memoryFields, type MemoryResult } from './memory-fields.ts';
+import { briefMemoryFields, type MemoryResult } from './memory-fields.ts';
 import { inlined } from './selection.ts';
 
 /** What a tool tells of the memories that were found: each with its score, flat. */
@@ -7,7 +7,7 @@ export const matchFields = /* GraphQL */ `
   intent
   candidates
   receiptId
-  results { score relevance isWarning ${inlined}: memory { ${memoryFields} } }
+  results { score relevance isWarning ${inlined}: memory { ${briefMemoryFields} } }
 `;
 
 export interface MatchesResult {

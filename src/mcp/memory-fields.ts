@@ -53,15 +53,56 @@ const ownFields = {
   `,
 };
 
-export const episodeFields = `${commonFields} ${ownFields.Episode}`;
-export const factFields = `${commonFields} ${ownFields.Fact}`;
-export const ruleFields = `${commonFields} ${ownFields.Rule}`;
-export const memoryFields = `
-  __typename ${commonFields}
-  ${Object.entries(ownFields)
-    .map(([type, fields]) => `... on ${type} { ${fields} }`)
-    .join('\n')}
+/** What only a reader of one memory wants: in a list of results it would crowd out the results. */
+const detailFields = {
+  Episode: /* GraphQL */ `
+    consolidationAttempts
+    lastConsolidationError
+    nextConsolidationRetryAt
+  `,
+  Fact: /* GraphQL */ `
+    decayRate
+    supersedesId
+    recordedAt
+    supersededAt
+  `,
+  Rule: /* GraphQL */ `
+    permanence
+    decayRate
+    sourceEpisodeId
+    lastAppliedAt
+    lastEvaluatedAt
+    disabledAt
+    forgottenAt
+  `,
+};
+
+type TypeName = keyof typeof ownFields;
+
+const commonDetails = /* GraphQL */ `
+  referenceCount
+  lastReferencedAt
+  requestId
 `;
+
+const allOf = (type: TypeName): string => `${commonFields} ${commonDetails} ${ownFields[type]} ${detailFields[type]}`;
+
+export const episodeFields = allOf('Episode');
+export const factFields = allOf('Fact');
+export const ruleFields = allOf('Rule');
+
+/** Of a memory of whatever type, all that there is. */
+export const memoryFields = `
+  __typename ${commonFields} ${commonDetails}
+  ${onEachType((type) => `${ownFields[type]} ${detailFields[type]}`)}
+`;
+
+/** The same for one of many. */
+export const briefMemoryFields = `__typename ${commonFields} ${onEachType((type) => ownFields[type])}`;
+
+function onEachType(fieldsOf: (type: TypeName) => string): string {
+  return (Object.keys(ownFields) as TypeName[]).map((type) => `... on ${type} { ${fieldsOf(type)} }`).join('\n');
+}
 
 /** What every memory has in the result of a tool. */
 export interface MemoryResult {

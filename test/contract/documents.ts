@@ -38,6 +38,7 @@ export const contractMemory = graphql(/* GraphQL */ `
       observedAt
       validFrom
       validTo
+      supersedesId
       recordedAt
       supersededAt
       lastConfirmedAt
@@ -54,6 +55,9 @@ export const contractMemory = graphql(/* GraphQL */ `
       successCount
       harmfulCount
       sourceButler
+      sourceEpisodeId
+      lastAppliedAt
+      disabledAt
       lastConfirmedAt
     }
   }

@@ -22,6 +22,16 @@ export const EpisodeRef = builder.prismaNode('Episode', {
     consolidated: t.exposeBoolean('consolidated', {
       description: 'Whether its status is consolidated, for callers that know no other state.',
     }),
+    consolidationAttempts: t.exposeInt('consolidationAttempts', { description: 'How often it was tried.' }),
+    lastConsolidationError: t.exposeString('lastConsolidationError', {
+      nullable: true,
+      description: 'Why it failed the last time.',
+    }),
+    nextConsolidationRetryAt: t.expose('nextConsolidationRetryAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it is tried again, if it failed.',
+    }),
     observedAt: t.expose('observedAt', {
       type: 'DateTime',
       nullable: true,

@@ -43,6 +43,11 @@ export const FactRef = builder.prismaNode('Fact', {
       nullable: true,
       description: 'UUID of the episode it was learned from.',
     }),
+    supersedesId: t.expose('supersedesId', {
+      type: 'UUID',
+      nullable: true,
+      description: 'UUID of the fact whose place it took.',
+    }),
     observedAt: t.expose('observedAt', { type: 'DateTime', nullable: true, description: 'When it was observed.' }),
     validFrom: t.expose('validFrom', { type: 'DateTime', nullable: true, description: 'Since when it is true.' }),
     validTo: t.expose('validTo', { type: 'DateTime', nullable: true, description: 'Until when it was true.' }),

@@ -1,4 +1,4 @@
-import { memoryFields, type EventResult, type MemoryResult } from '../memory-fields.ts';
+import { briefMemoryFields, type EventResult, type MemoryResult } from '../memory-fields.ts';
 import type { Tool } from '../tool.ts';
 
 interface HistoryResult {
@@ -16,7 +16,7 @@ export const historyTool: Tool = {
       history(type: $type, id: $id) {
         type
         id: uuid
-        versions { event { id: uuid eventType occurredAt actor requestId } changes memory { ${memoryFields} } }
+        versions { event { id: uuid eventType occurredAt actor requestId } changes memory { ${briefMemoryFields} } }
       }
     }
   `,
