@@ -9,6 +9,7 @@ import { examine } from './doctor.ts';
 import { MemoryError } from './errors.ts';
 import { createLogger } from './logger.ts';
 import { serveMcpStdio } from './mcp/stdio.ts';
+import { findDifferences } from './memory/verify.ts';
 import { packageManifest } from './package-root.ts';
 import { startServer } from './server.ts';
 import { chooseToolGroups } from './tool-groups.ts';
@@ -30,6 +31,10 @@ program
   .command('migrate')
   .description('bring the database to this version')
   .action(() => run(migrateOnly));
+program
+  .command('verify')
+  .description('compare what the events add up to with what the tables hold')
+  .action(() => run(verify));
 program
   .command('doctor')
   .description('check everything and print it for a bug report')
@@ -96,6 +101,27 @@ async function migrateOnly(): Promise<void> {
     const { applied, total } = await prepareDatabase(db, config);
     const done = applied.length === 0 ? 'nothing to do' : `applied ${applied.join(', ')}`;
     process.stdout.write(`${db.engine} at ${db.location}: ${done}; ${total} migrations in all\n`);
+  } finally {
+    await db.close();
+  }
+}
+
+/** Nothing to tell is the good news: the tables are what the events say, vectors and references aside. */
+async function verify(): Promise<void> {
+  const { config } = readConfig();
+  const db = await openDatabase(databaseOptions(config));
+  try {
+    const tenants = await db.listTenants();
+    let count = 0;
+    for (const tenantId of tenants) {
+      const principal = { tenantId, butler: null, role: 'admin' } as const;
+      for (const { type, id, columns } of await findDifferences({ db, principal })) {
+        count++;
+        process.stdout.write(`${tenantId}: ${type} ${id}: ${columns.join(', ') || 'version'}\n`);
+      }
+    }
+    process.stdout.write(`${count} differences in ${tenants.length} tenants\n`);
+    if (count > 0) process.exitCode = 1;
   } finally {
     await db.close();
   }

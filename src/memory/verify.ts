@@ -12,7 +12,7 @@ export interface Difference {
 }
 
 /** Where the tables are not what the events add up to. Nothing, or something wrote past the core. */
-export async function findDifferences(context: MemoryContext): Promise<Difference[]> {
+export async function findDifferences(context: Pick<MemoryContext, 'db' | 'principal'>): Promise<Difference[]> {
   const { tenantId } = context.principal;
   const statements = [
     ...memoryTypes.map((type) => ({ type: type as string, sql: replayDifferences(tenantId, type) })),

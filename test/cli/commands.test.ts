@@ -50,6 +50,19 @@ describe('butler-memory migrate', () => {
   });
 });
 
+describe('butler-memory verify', () => {
+  it('finds nothing where all was written by the server, and names what was not', async () => {
+    expect(await run(['verify'])).toEqual({ code: 0, stdout: '0 differences in 0 tenants\n', stderr: '' });
+    const id = '01a1e54f-fe14-734e-8641-0080c072e133';
+    await home.query(`INSERT INTO rules (tenant_id, id, content, created_at) VALUES ('other', '${id}', 'x', now())`);
+    const { code, stdout } = await run(['verify']);
+    await home.query('DELETE FROM rules');
+
+    expect(code).toBe(1);
+    expect(stdout).toMatch(new RegExp(`^other: rule ${id}: .*content.*\n1 differences in 1 tenants\n$`));
+  });
+});
+
 /** The first lines of its sections. */
 const sectionsOf = (stdout: string): string[] => stdout.match(/^(ok {2}|FAIL) .*$/gm) ?? [];
 
