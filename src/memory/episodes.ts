@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import { insertEpisode, type NewEpisodeRow } from '../db/sql/insert-episode.ts';
+import type { Transaction } from '../db/database.ts';
+import { insertEpisodes, type NewEpisodeRow } from '../db/sql/insert-episodes.ts';
 import { millisecondsPerDay } from '../durations.ts';
 import { invalidInput, MemoryError } from '../errors.ts';
 import type { Episode, Prisma } from '../generated/prisma/client.ts';
@@ -9,7 +10,7 @@ import { ensureEmbeddingVersion } from './embedding-versions.ts';
 import { doOnce } from './idempotency.ts';
 import { loadMemories, referenceKey } from './memories.ts';
 import { normaliseMetadata } from './metadata.ts';
-import { createMutation, mutate, recordCreation, type Mutation } from './mutation.ts';
+import { createMutation, mutate, recordCreation, recordCreations, type Mutation } from './mutation.ts';
 import { normaliseContent, normaliseName } from './text.ts';
 import { checkDate, checkNumber, checkOptionalUuid, checkUuid, normaliseTags } from './values.ts';
 
@@ -50,11 +51,21 @@ export async function ingestEpisodes(context: MemoryContext, inputs: readonly St
   const embeddings = await context.embedder.embed(episodes.map(({ values }) => values.content));
   const ids = await context.db.transaction(context.principal.tenantId, async (transaction) => {
     const version = await ensureEmbeddingVersion(context, transaction);
+    const vectorOf = (place: number): Vector => ({ embedding: embeddings[place] as Float32Array, version });
+    await appendAll(
+      context,
+      transaction,
+      episodes.filter(({ input }) => !hasKey(input)).map(({ place, values }) => ({ values, vector: vectorOf(place) })),
+    );
     const stored: string[] = [];
     for (const { place, input, values } of episodes) {
-      const embedding = embeddings[place] as Float32Array;
-      const mutation = createMutation(context, transaction);
-      stored.push(await appendEpisode(mutation, input, values, { embedding, version }).catch(atPlaceError(place)));
+      if (!hasKey(input)) stored.push(values.id);
+      else
+        stored.push(
+          await appendEpisode(createMutation(context, transaction), input, values, vectorOf(place)).catch(
+            atPlaceError(place),
+          ),
+        );
     }
     return stored;
   });
@@ -97,21 +108,48 @@ function normaliseEpisode(context: MemoryContext, input: StoreEpisodeInput): Epi
     observedAt: checkDate('observed_at', input.observedAt),
     tags: normaliseTags(input.tags),
     metadata: normaliseMetadata('metadata', input.metadata ?? {}),
+    language: context.config.memory.retrieval.language,
     createdAt,
     expiresAt: new Date(createdAt.getTime() + context.config.memory.episodes.defaultTtlDays * millisecondsPerDay),
   };
+}
+
+type Vector = Pick<NewEpisodeRow, 'embedding' | 'version'>;
+
+function hasKey({ idempotencyKey }: StoreEpisodeInput): boolean {
+  return idempotencyKey !== null && idempotencyKey !== undefined;
+}
+
+/** In three statements, however many there are. */
+async function appendAll(
+  context: MemoryContext,
+  transaction: Transaction,
+  episodes: readonly { values: EpisodeValues; vector: Vector }[],
+): Promise<void> {
+  const { tenantId } = context.principal;
+  const { requestId } = context.requestContext;
+  const [first, ...others] = episodes.map(({ values, vector }) => ({ ...values, ...vector, tenantId, requestId }));
+  if (first === undefined) return;
+  const rows = [first, ...others] as const;
+  await transaction.$executeRaw(insertEpisodes(rows));
+  await recordCreations(
+    context,
+    transaction,
+    'episode',
+    rows.map(({ id }) => id),
+  );
 }
 
 async function appendEpisode(
   mutation: Mutation,
   { idempotencyKey, ...input }: StoreEpisodeInput,
   values: EpisodeValues,
-  vector: Pick<NewEpisodeRow, 'embedding' | 'version'>,
+  vector: Vector,
 ): Promise<string> {
   return doOnce(mutation, { operation: 'storeEpisode', idempotencyKey, input }, async () => {
     const { transaction, tenantId, context } = mutation;
     const { requestId } = context.requestContext;
-    await transaction.$executeRaw(insertEpisode({ ...values, ...vector, tenantId, requestId }));
+    await transaction.$executeRaw(insertEpisodes([{ ...values, ...vector, tenantId, requestId }]));
     await recordCreation(mutation, { type: 'episode', id: values.id }, 'episode.stored');
     return values.id;
   });

@@ -30,26 +30,35 @@ export interface EventInput {
 
 /** One for each change, in the transaction of the change: a change that commits without its event cannot be. */
 export async function recordEvent(context: MemoryContext, transaction: Transaction, event: EventInput): Promise<void> {
-  const { principal, requestContext } = context;
+  await recordEvents(context, transaction, [event]);
+}
+
+/** Several, in their order. */
+export async function recordEvents(
+  context: MemoryContext,
+  transaction: Transaction,
+  events: readonly EventInput[],
+): Promise<void> {
   announceEvents(transaction);
-  const id = event.id ?? uuidv7();
-  if (event.id !== undefined) context.recorded?.push(id);
-  await transaction.memoryEvent.create({
-    data: {
-      tenantId: principal.tenantId,
-      id,
-      eventType: event.eventType,
-      entityType: event.entityType,
-      entityId: event.entityId,
-      occurredAt: context.now(),
-      actor: actorOf(principal),
-      requestId: requestContext.requestId,
-      subrequestId: requestContext.subrequestId,
-      segmentId: requestContext.segmentId,
-      causeEventId: event.causeEventId ?? null,
-      revertsEventId: event.revertsEventId ?? null,
-      payload: { before: event.before ?? null, after: event.after ?? null },
-    },
-    select: { id: true },
-  });
+  for (const { id } of events) if (id !== undefined) context.recorded?.push(id);
+  await transaction.memoryEvent.createMany({ data: events.map((event) => rowOf(context, event)) });
+}
+
+function rowOf(context: MemoryContext, event: EventInput): Prisma.MemoryEventCreateManyInput {
+  const { principal, requestContext } = context;
+  return {
+    tenantId: principal.tenantId,
+    id: event.id ?? uuidv7(),
+    eventType: event.eventType,
+    entityType: event.entityType,
+    entityId: event.entityId,
+    occurredAt: context.now(),
+    actor: actorOf(principal),
+    requestId: requestContext.requestId,
+    subrequestId: requestContext.subrequestId,
+    segmentId: requestContext.segmentId,
+    causeEventId: event.causeEventId ?? null,
+    revertsEventId: event.revertsEventId ?? null,
+    payload: { before: event.before ?? null, after: event.after ?? null },
+  };
 }

@@ -217,6 +217,7 @@ async function insertFact(
     data: {
       ...values,
       tenantId,
+      language: context.config.memory.retrieval.language,
       decayRate: decayRates[values.permanence],
       supersedesId: live?.id ?? null,
       recordedAt: now,

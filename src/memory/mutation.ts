@@ -1,10 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../db/database.ts';
-import { selectSnapshot, type MemoryType } from '../db/sql/memory-snapshot.ts';
+import { selectSnapshot, selectSnapshots, type MemoryType } from '../db/sql/memory-snapshot.ts';
 import { MemoryError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
-import { recordEvent, type EventInput } from './events.ts';
+import { recordEvent, recordEvents, type EventInput } from './events.ts';
 
 /** A row as an event keeps it: column names as in the database. */
 export type Snapshot = Prisma.JsonObject;
@@ -66,6 +66,24 @@ export async function recordCreation(
 ): Promise<void> {
   const after = await readSnapshot(mutation, target, false);
   await mutation.record({ eventType, entityType: target.type, entityId: target.id, after });
+}
+
+/** The same for several rows, each a write of its own, in the order of the ids. */
+export async function recordCreations(
+  context: MemoryContext,
+  transaction: Transaction,
+  type: MemoryType,
+  ids: readonly string[],
+): Promise<void> {
+  const { tenantId } = context.principal;
+  const rows = await transaction.$queryRaw<{ id: string; snapshot: Snapshot }[]>(selectSnapshots(type, tenantId, ids));
+  const snapshots = new Map(rows.map(({ id, snapshot }) => [id, snapshot]));
+  const events = ids.map((id): EventInput => {
+    const after = snapshots.get(id);
+    if (after === undefined) throw new MemoryError('NOT_FOUND', `${type} ${id} is not there`);
+    return { id: uuidv7(), eventType: `${type}.stored`, entityType: type, entityId: id, after };
+  });
+  await recordEvents(context, transaction, events);
 }
 
 export async function readSnapshot(

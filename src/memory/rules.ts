@@ -52,6 +52,7 @@ export async function storeRule(context: MemoryContext, input: StoreRuleInput): 
     const data = {
       ...values,
       tenantId,
+      language: context.config.memory.retrieval.language,
       confidence: candidateConfidence,
       createdAt: now,
       lastConfirmedAt: now,
