@@ -4,7 +4,7 @@ import { createApp } from '../../src/app.ts';
 import type { MemoryCore } from '../../src/create-memory.ts';
 import { storeEpisode } from '../../src/memory/episodes.ts';
 import { storeFact } from '../../src/memory/facts.ts';
-import { contextOf, take, writeEvent, writeMany } from '../support/activity.ts';
+import { contextOf, take, untilReadable, writeEvent, writeMany } from '../support/activity.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { openEventStream, type FeedAnswer } from '../support/feeds.ts';
 import { requestGraphQL, type GraphQLAnswer } from '../support/graphql-request.ts';
@@ -211,6 +211,7 @@ describe('the query activityStream', () => {
   it('goes on from where it was, oldest first', async () => {
     const now = await ask<Stream>(stream, { limit: 1 });
     const { ids } = await writeOnRequest(3);
+    await untilReadable(contextOf(testApp));
     const first = await ask<Stream>(stream, { since: now.data.activityStream.resumeFrom, limit: 2 });
     const second = await ask<Stream>(stream, { since: first.data.activityStream.resumeFrom });
     const afterEvent = await ask<Stream>(stream, { since: ids[1] });
@@ -224,6 +225,7 @@ describe('the query activityStream', () => {
     const scope = randomUUID();
     const context = contextOf(testApp);
     const id = await writeEvent(context, { after: { scope } });
+    await untilReadable(context);
     const since = testApp.clock.now.toISOString();
 
     const { data } = await ask<Stream>(stream, { since, scope, limit: 500 });

@@ -19,7 +19,7 @@ import { recordEvent } from '../../src/memory/events.ts';
 import { storeFact } from '../../src/memory/facts.ts';
 import { forgetMemory } from '../../src/memory/memories.ts';
 import { storeRule } from '../../src/memory/rules.ts';
-import { contextOf, followWithCuts, take, writeEvent, writeMany } from '../support/activity.ts';
+import { contextOf, followWithCuts, take, untilReadable, writeEvent, writeMany } from '../support/activity.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testEngine } from '../support/database.ts';
 
@@ -154,6 +154,7 @@ describe('reading on', () => {
     const context = newContext();
     const start = await readActivity(context);
     const ids = await writeMany(context, 25, 1);
+    await untilReadable(context);
     const seen: string[] = [];
     let since = start.resumeFrom;
     for (let hasMore = true; hasMore;) {
@@ -174,6 +175,7 @@ describe('reading on', () => {
     await writeEvent(old);
     const [second, third] = [await writeEvent(context), await writeEvent(context)];
     await writeEvent(old);
+    await untilReadable(context);
 
     const afterSecond = await readActivity(context, { since: second });
     expect(idsOf(afterSecond.events)).toContain(third);
@@ -191,6 +193,7 @@ describe('reading on', () => {
     const { resumeFrom } = await readActivity(context);
     await writeMany(context, 3, 1);
     const wanted = await writeEvent(context, { after: { scope: 'health' } });
+    await untilReadable(context);
     const read = await readActivity(context, { since: resumeFrom, scope: 'health' });
     const again = await readActivity(context, { since: read.resumeFrom });
 
@@ -210,6 +213,7 @@ describe('reading on', () => {
     const before = await readActivity(context, { since });
     const listed = await listActivity(context);
     await older.commit();
+    await untilReadable(context);
     const after = await readActivity(context, { since: before.resumeFrom });
 
     expect(before).toMatchObject({ events: [], hasMore: false });

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { expect, vi } from 'vitest';
+import { findHorizon } from '../../src/memory/activity.ts';
 import type { EventInput } from '../../src/memory/events.ts';
 import { recordEvent } from '../../src/memory/events.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
@@ -24,6 +26,17 @@ export async function writeEvent(context: MemoryContext, event: Partial<EventInp
     }),
   );
   return id;
+}
+
+/**
+ * Until readers go past all events of the tenant: a transaction of another test, in whatever database of the server, may
+ * hold them back for a moment.
+ */
+export async function untilReadable({ db, principal }: MemoryContext): Promise<void> {
+  await vi.waitFor(async () => expect((await findHorizon(db, principal.tenantId)).heldBackIds).toEqual([]), {
+    timeout: 25_000,
+    interval: 20,
+  });
 }
 
 /** So many writes by so many writers at once. Gives the ids of all events. */
