@@ -15,7 +15,7 @@ import { sectionNames, type SectionName } from './sections.ts';
 
 export type ExplainContextInput = ContextInput & { memory: MemoryReference };
 
-export interface ExplainQueryInput extends Omit<RecallInput, 'topic'> {
+export interface ExplainQueryInput extends Omit<RecallInput, 'topic' | 'asOf'> {
   memory: MemoryReference;
   query: string;
   /** How the query is asked; recall when left out. */

@@ -43,10 +43,16 @@ export interface SearchFilter {
    * if a validity is named.
    */
   minConfidence?: number | null | undefined;
+  /**
+   * Memories as they were at this moment: which there were, their text, and everything that the other filters ask
+   * about. By meaning, only those are found whose text is still the same; what was erased since is not found.
+   */
+  asOf?: Date | null | undefined;
 }
 
 export function completeFilter(context: MemoryContext, filter: SearchFilter): RowFilter {
   const { tenantId } = context.principal;
+  const asOf = checkDate('as_of', filter.asOf);
   const from = checkDate('from', filter.from);
   const to = checkDate('to', filter.to);
   if (from !== null && to !== null && to <= from) throw invalidInput('to', `after from (${from.toISOString()})`, to);
@@ -54,7 +60,8 @@ export function completeFilter(context: MemoryContext, filter: SearchFilter): Ro
   const defaultConfidence = filter.validity == null ? retrievalConfidenceThreshold : 0;
   return {
     tenantId,
-    at: context.now(),
+    at: asOf ?? context.now(),
+    isPast: asOf !== null,
     types: listOf('types', filter.types, memoryTypes) ?? memoryTypes,
     ...visibility(context.principal, filter.scope),
     validity: listOf('validity', filter.validity?.map(withoutAlias), factValidities) ?? liveValidities,

@@ -45,7 +45,8 @@ const mostLexemes = 128;
 
 export async function planSearch(context: MemoryContext, { query, filter, mode }: PreparedSearch): Promise<SearchPlan> {
   const corpus = corpusOf(filter);
-  const known = findStatistics(context.db, corpus);
+  // What is kept is about the present.
+  const known = filter.isPast ? null : findStatistics(context.db, corpus);
   const { exactScanRows, language } = context.config.memory.retrieval;
   const row = await readPlan(context, {
     filter,
@@ -56,11 +57,11 @@ export async function planSearch(context: MemoryContext, { query, filter, mode }
     exclusions: query.exclusions,
     mostLexemes,
     count: known === null,
-    countFiltered: isNarrow(filter) ? exactScanRows : null,
+    countFiltered: isNarrow(filter) && !filter.isPast ? exactScanRows : null,
   });
   const statistics = known ?? createStatistics(row.statistics ?? {}, corpus);
   await completeCounts(context, corpus, row, statistics);
-  if (known === null) keepStatistics(context.db, corpus, statistics);
+  if (known === null && !filter.isPast) keepStatistics(context.db, corpus, statistics);
   return {
     lexemes: row.lexemes.map(({ lexeme }) => lexeme),
     phrases: row.phrases,
@@ -115,6 +116,8 @@ function chooseExact(
   exactScanRows: number,
 ): ReadonlySet<MemoryType> {
   const rows = (type: MemoryType): number => Math.min(byType[type]?.documents ?? 0, filtered?.[type] ?? Infinity);
+  // The past has no index.
+  if (filter.isPast) return new Set(filter.types);
   return new Set(filter.types.filter((type) => rowConditions(type, filter) === null || rows(type) <= exactScanRows));
 }
 

@@ -1,15 +1,23 @@
 import type { Config } from '../config/schema.ts';
+import type { RowFilter } from '../db/sql/search-filter.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { invalidInput } from '../errors.ts';
 import type { MemoryReference } from '../memory/links.ts';
-import { asMemory, loadMemories, referenceKey, type Memory } from '../memory/memories.ts';
+import { asMemory, referenceKey, type Memory } from '../memory/memories.ts';
 import type { SearchMode } from './defaults.ts';
 import { diversify, type Variety } from './diversify.ts';
 import type { SearchFilter } from './filter.ts';
 import { byScore, type Match } from './fuse.ts';
 import type { PreparedSearch } from './plan.ts';
 import { scorePartsOf, weightedScore, type CompositeParts } from './score.ts';
-import { findMatches, prepareSearch, type Considered, type SearchOutcome, type SearchResult } from './search.ts';
+import {
+  findMatches,
+  loadFound,
+  prepareSearch,
+  type Considered,
+  type SearchOutcome,
+  type SearchResult,
+} from './search.ts';
 import { Stopwatch } from './stopwatch.ts';
 
 export interface RecallInput extends Omit<SearchFilter, 'types'> {
@@ -105,21 +113,26 @@ interface Contender extends Scored {
 /** Looks at more than the limit, as some will be folded or have to wait, and at still more if that is too few. */
 async function chooseResults(
   context: MemoryContext,
-  { limit }: PreparedSearch,
+  { limit, filter }: PreparedSearch,
   scored: readonly Scored[],
 ): Promise<RecallResult[]> {
   const { clusterLimit, duplicateSimilarity } = context.config.memory.retrieval;
   const above = scored.filter(({ droppedBy }) => droppedBy === null);
   for (let count = 2 * limit + 20; ; count *= 4) {
-    const contenders = await loadContenders(context, above.slice(0, count));
+    const contenders = await loadContenders(context, filter, above.slice(0, count));
     const variety = diversify(contenders, { limit, clusterLimit, duplicateSimilarity });
     if (variety.chosen.length >= limit || count >= above.length) return toResults(variety);
   }
 }
 
-async function loadContenders(context: MemoryContext, scored: readonly Scored[]): Promise<Contender[]> {
-  const memories = await loadMemories(
+async function loadContenders(
+  context: MemoryContext,
+  filter: RowFilter,
+  scored: readonly Scored[],
+): Promise<Contender[]> {
+  const memories = await loadFound(
     context,
+    filter,
     scored.map(({ candidate }) => candidate),
   );
   return scored.flatMap((one) => {

@@ -106,16 +106,22 @@ interface ShownDetails {
   tokens?: number | null;
 }
 
-/** Keeps what a recall or a search returned and why, so that it can be opened again. Its id. */
-export async function keepReceipt(
+export interface ReceiptSubject {
+  kind: 'recall' | 'search';
+  butler?: string | null | undefined;
+  sessionId?: string | null | undefined;
+}
+
+/** What a recall or a search returned and why, to be kept so that it can be opened again. */
+export function draftOf(
   context: MemoryContext,
   outcome: RecallOutcome | SearchOutcome,
-  about: { kind: 'recall' | 'search'; butler?: string | null | undefined; sessionId?: string | null | undefined },
-): Promise<string> {
+  about: ReceiptSubject,
+): ReceiptDraft {
   const dropped = outcome.considered.flatMap(({ type, id, droppedBy }): ReceiptDrop[] =>
     droppedBy === null ? [] : [{ type, id, stage: droppedBy, reason: null }],
   );
-  const draft: ReceiptDraft = {
+  return {
     kind: about.kind,
     butler: about.butler ?? context.principal.butler,
     sessionId: checkOptionalUuid('session_id', about.sessionId),
@@ -130,8 +136,6 @@ export async function keepReceipt(
     milliseconds: outcome.milliseconds,
     at: context.now(),
   };
-  const [id] = await keepReceipts(context, [draft]);
-  return id as string;
 }
 
 /** A search ranks by its match alone: its score is no composite. */

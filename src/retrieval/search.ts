@@ -1,10 +1,12 @@
 import type { Transaction } from '../db/database.ts';
-import type { MemoryType } from '../db/sql/memory-snapshot.ts';
+import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
 import { selectCandidates, setIndexScan, type CandidateQuery, type CandidateRow } from '../db/sql/search-candidates.ts';
+import type { RowFilter } from '../db/sql/search-filter.ts';
 import { invalidInput } from '../errors.ts';
 import type { MemoryContext } from '../memory/context.ts';
+import { readStates } from '../memory/history.ts';
 import type { MemoryReference } from '../memory/links.ts';
-import { asMemory, loadMemories, referenceKey, type Memory } from '../memory/memories.ts';
+import { asMemory, loadMemories, referenceKey, type Memory, type MemoryRow } from '../memory/memories.ts';
 import { chooseWords, leavesMatchesOut, withEveryMatch } from './choose-words.ts';
 import { completeSearch, type SearchMode } from './defaults.ts';
 import { completeFilter, type SearchFilter } from './filter.ts';
@@ -82,13 +84,14 @@ export function prepareSearch(
   const { retrieval } = context.config.memory;
   const { limit, mode } = completeSearch(input, retrieval);
   const query = readQuery(input.query, reading);
+  const filter = completeFilter(context, input);
   return {
     query,
-    filter: completeFilter(context, input),
+    filter,
     mode,
     limit,
     most: Math.max(retrieval.candidates, limit),
-    routing: routeQuery(query.text, context.now(), retrieval.intentRouting),
+    routing: routeQuery(query.text, filter.at, retrieval.intentRouting),
   };
 }
 
@@ -97,8 +100,9 @@ async function runSearch(context: MemoryContext, search: PreparedSearch): Promis
   const found = await findMatches(context, search, stopwatch);
   const chosen = found.matches.slice(0, search.limit);
   const memories = await stopwatch.time('load', () =>
-    loadMemories(
+    loadFound(
       context,
+      search.filter,
       chosen.map(({ candidate }) => candidate),
     ),
   );
@@ -118,6 +122,22 @@ async function runSearch(context: MemoryContext, search: PreparedSearch): Promis
     considered: found.matches.map((match, index) => consider(match, index < search.limit ? null : 'limit')),
     milliseconds: stopwatch.milliseconds,
   };
+}
+
+/** What is returned, in the state that was searched. */
+export async function loadFound(
+  context: MemoryContext,
+  { isPast, at }: RowFilter,
+  references: readonly MemoryReference[],
+): Promise<Map<string, MemoryRow>> {
+  if (!isPast) return loadMemories(context, references);
+  const rows = new Map<string, MemoryRow>();
+  for (const type of memoryTypes) {
+    const ids = references.filter((reference) => reference.type === type).map(({ id }) => id);
+    const past = ids.length === 0 ? [] : (await readStates(context, { type, at, ids, limit: ids.length })).rows;
+    for (const row of past) rows.set(referenceKey({ type, id: row.id }), row);
+  }
+  return rows;
 }
 
 export function consider({ candidate, score, relevance, parts }: Match, droppedBy: string | null): Considered {

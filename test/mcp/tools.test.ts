@@ -26,6 +26,7 @@ const oneRule = {
 };
 
 const retrieval = {
+  as_of: 'string',
   butler: 'string',
   from: 'string',
   generation: 'array',

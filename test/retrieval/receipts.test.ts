@@ -8,10 +8,22 @@ import { storeRule } from '../../src/memory/rules.ts';
 import { buildContext, type ContextOutcome } from '../../src/retrieval/context.ts';
 import { explainReceipt } from '../../src/retrieval/explain-receipt.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
-import { fingerprintOf, getReceipt, keepReceipt, listReceiptsOf } from '../../src/retrieval/receipts.ts';
+import {
+  draftOf,
+  fingerprintOf,
+  getReceipt,
+  keepReceipts,
+  listReceiptsOf,
+  type ReceiptSubject,
+} from '../../src/retrieval/receipts.ts';
 import { replayReceipt } from '../../src/retrieval/replay.ts';
-import { searchMemories } from '../../src/retrieval/search.ts';
+import { searchMemories, type SearchOutcome } from '../../src/retrieval/search.ts';
 import { newTenant, useRetrieval } from './setup.ts';
+
+async function keepReceipt(context: MemoryContext, outcome: SearchOutcome, about: ReceiptSubject): Promise<string> {
+  const [id] = await keepReceipts(context, [draftOf(context, outcome, about)]);
+  return id as string;
+}
 
 const retrieval = useRetrieval();
 let context: MemoryContext;

@@ -1,7 +1,8 @@
 import pgvector from 'pgvector';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { memoryTables, type MemoryType } from './memory-snapshot.ts';
+import type { MemoryType } from './memory-snapshot.ts';
 import { rowConditions, type RowFilter } from './search-filter.ts';
+import { pastRows, rowsToSearch } from './search-rows.ts';
 
 export interface CandidateQuery {
   filter: RowFilter;
@@ -84,17 +85,21 @@ export function selectCandidates(query: CandidateQuery): Prisma.Sql | null {
   });
   if (parts.length === 0) return null;
   return Prisma.sql`
-    WITH asked AS MATERIALIZED (SELECT ${vectorText(query)}::vector AS vector)
+    WITH ${Prisma.join([asked(query), ...pastRows(query.filter)])}
     SELECT coalesce(json_agg(c), '[]')::text AS candidates FROM (${Prisma.join(parts, ' UNION ALL ')}) c`;
 }
 
-function vectorText({ semantic }: CandidateQuery): string | null {
-  return semantic === null ? null : (pgvector.toSql(Array.from(semantic.vector)) as string);
+function asked({ semantic }: CandidateQuery): Prisma.Sql {
+  const vector = semantic === null ? null : (pgvector.toSql(Array.from(semantic.vector)) as string);
+  return Prisma.sql`asked AS MATERIALIZED (SELECT ${vector}::vector AS vector)`;
 }
 
 const askedVector = Prisma.sql`(SELECT vector FROM asked)`;
 
-/** So that a filter cannot starve the index scan; and no compiler for statements of milliseconds. */
+/**
+ * So that a filter cannot starve the index scan; no compiler for statements of milliseconds; and what an index found is
+ * looked up row by row: the planner, who cannot know how few that is, would rather read a table of thousands for it.
+ */
 export function setIndexScan(most: number, hasIterativeScan: boolean): Prisma.Sql {
   const efSearch = String(Math.min(1000, Math.max(40, most)));
   const iterative = hasIterativeScan
@@ -102,7 +107,8 @@ export function setIndexScan(most: number, hasIterativeScan: boolean): Prisma.Sq
         set_config('hnsw.max_scan_tuples', '200000', true)`
     : Prisma.empty;
   return Prisma.sql`
-    SELECT set_config('jit', 'off', true), set_config('hnsw.ef_search', ${efSearch}, true) ${iterative}`;
+    SELECT set_config('jit', 'off', true), set_config('enable_hashjoin', 'off', true),
+      set_config('enable_mergejoin', 'off', true), set_config('hnsw.ef_search', ${efSearch}, true) ${iterative}`;
 }
 
 function textConditions({ required, excluded }: CandidateQuery): Prisma.Sql[] {
@@ -113,9 +119,9 @@ function textConditions({ required, excluded }: CandidateQuery): Prisma.Sql[] {
 }
 
 function candidatesOf(type: MemoryType, conditions: Prisma.Sql, query: CandidateQuery): Prisma.Sql {
-  const table = Prisma.raw(memoryTables[type]);
+  const table = rowsToSearch(type, query.filter);
   return Prisma.sql`(
-    WITH matched AS MATERIALIZED (${matchedRows(type, conditions, query)}),
+    WITH matched AS MATERIALIZED (${matchedRows(type, conditions, query)}), ${pastNeighbours(type, query)}
       brought AS (
         SELECT id, score, NULL::json AS lender, false AS nearest FROM matched
         UNION ALL SELECT id, score, lender, false FROM (${type === 'episode' ? lentRows(conditions, query) : nothingLent}) lent
@@ -181,7 +187,7 @@ function matchingRows(
   { filter, exact }: CandidateQuery,
   keyword: KeywordQuery,
 ): Prisma.Sql {
-  const table = Prisma.raw(memoryTables[type]);
+  const table = rowsToSearch(type, filter);
   return exact.has(type)
     ? Prisma.sql`${table} m WHERE ${conditions} AND m.search_vector @@ ${keyword.any}::tsquery`
     : Prisma.sql`(${indexMatches(type, keyword, filter)}) w(id)
@@ -232,21 +238,28 @@ function lentRows(conditions: Prisma.Sql, { keyword, filter }: CandidateQuery): 
 }
 
 /** The two episodes on one side of the lender. Those before it hear the word from the next one, those after from the previous. */
-function neighboursOf({ tenantId, at }: RowFilter, side: '<' | '>', [first, second]: [number, number]): Prisma.Sql {
+function neighboursOf(filter: RowFilter, side: '<' | '>', [first, second]: [number, number]): Prisma.Sql {
   const order = side === '<' ? 'DESC' : 'ASC';
   const byDistance = Prisma.raw(`n.created_at ${order}, n.id ${order}`);
   return Prisma.sql`(
     SELECT n.*, CASE row_number() OVER (ORDER BY ${byDistance}) WHEN 1 THEN ${first}::float8 ELSE ${second}::float8 END AS share
-    FROM episodes n
-    WHERE n.tenant_id = ${tenantId} AND n.session_id = lender.session_id
+    FROM ${Prisma.raw(filter.isPast ? 'past_neighbours' : 'episodes')} n
+    WHERE n.tenant_id = ${filter.tenantId} AND n.session_id = lender.session_id
       AND (n.created_at, n.id) ${Prisma.raw(side)} (lender.created_at, lender.id)
-      AND n.forgotten_at IS NULL AND n.expires_at > ${at}::timestamptz
+      AND n.forgotten_at IS NULL AND n.expires_at > ${filter.at}::timestamptz
     ORDER BY ${byDistance} LIMIT 2)`;
+}
+
+/** The past has no index of sessions: those that may lend are set apart once, and not sought for each lender. */
+function pastNeighbours(type: MemoryType, { filter }: CandidateQuery): Prisma.Sql {
+  if (type !== 'episode' || !filter.isPast) return Prisma.empty;
+  return Prisma.sql`past_neighbours AS MATERIALIZED (
+    SELECT * FROM ${rowsToSearch(type, filter)} WHERE session_id IN (SELECT session_id FROM matched)),`;
 }
 
 function nearestRows(type: MemoryType, conditions: Prisma.Sql, query: CandidateQuery): Prisma.Sql {
   if (query.semantic === null) return nothing;
-  const table = Prisma.raw(memoryTables[type]);
+  const table = rowsToSearch(type, query.filter);
   const column = vectorColumn(query.semantic);
   const where = Prisma.sql`${conditions} AND m.${column}_version_id = ${query.semantic.version.id}::uuid`;
   if (!query.exact.has(type)) {

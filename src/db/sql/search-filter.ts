@@ -7,6 +7,8 @@ export interface RowFilter {
   tenantId: string;
   /** The moment that expiry and decay are measured at. */
   at: Date;
+  /** Whether memories are searched as they were at that moment, instead of as they are. */
+  isPast: boolean;
   types: readonly MemoryType[];
   /** Whose episodes. */
   visibleButler: string | null;

@@ -1,6 +1,7 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import { memoryTables, type MemoryType } from './memory-snapshot.ts';
+import type { MemoryType } from './memory-snapshot.ts';
 import { rowConditions, type RowFilter } from './search-filter.ts';
+import { pastRows, rowsToSearch } from './search-rows.ts';
 
 export interface PlanQuery {
   filter: RowFilter;
@@ -48,7 +49,9 @@ export interface TypeStatistics {
 
 export function selectSearchPlan(query: PlanQuery): Prisma.Sql {
   const configuration = Prisma.sql`memory_text_search(${query.language})`;
+  const past = pastRows(query.filter);
   return Prisma.sql`
+    ${past.length === 0 ? Prisma.empty : Prisma.sql`WITH ${Prisma.join(past)}`}
     SELECT json_build_object(
       'version', (SELECT to_json(v) FROM embedding_versions v WHERE tenant_id = ${query.filter.tenantId} AND status = 'active'),
       'vector_extension', (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
@@ -82,13 +85,26 @@ function countDocuments({ count, corpus }: PlanQuery): Prisma.Sql {
   return count ? sumOverTypes(corpus) : Prisma.sql`NULL`;
 }
 
-function sumOverTypes({ types, visibleButler, visibleScopes, at }: RowFilter): Prisma.Sql {
+function sumOverTypes(filter: RowFilter): Prisma.Sql {
+  const { types, visibleButler, visibleScopes, at } = filter;
+  if (filter.isPast) return sumOverPast(filter);
   const scopes = visibleScopes === null ? null : [...visibleScopes];
   const counts = types.map(
     (type) =>
       Prisma.sql`memory_match_count(${type}, wanted, ${visibleButler}::text, ${scopes}::text[], ${at}::timestamptz)`,
   );
   return Prisma.sql`(${Prisma.join(counts, ' + ')})::int`;
+}
+
+/** The functions count in the tables, which hold the memories as they are. */
+function sumOverPast(filter: RowFilter): Prisma.Sql {
+  const counts = filter.types.flatMap((type) => {
+    const conditions = rowConditions(type, filter);
+    const rows = rowsToSearch(type, filter);
+    if (conditions === null) return [];
+    return [Prisma.sql`(SELECT count(*) FROM ${rows} m WHERE ${conditions} AND m.search_vector @@ wanted)`];
+  });
+  return Prisma.sql`(${Prisma.join([Prisma.sql`0`, ...counts], ' + ')})::int`;
 }
 
 /** Phrases of stop words alone come out empty and are left out. */
@@ -101,7 +117,7 @@ function asPhrases(configuration: Prisma.Sql, texts: readonly string[]): Prisma.
 
 function statisticsOf(filter: RowFilter): Prisma.Sql {
   return objectByType(filter, (type, conditions) => {
-    const table = Prisma.raw(memoryTables[type]);
+    const table = rowsToSearch(type, filter);
     return Prisma.sql`(
       SELECT json_build_object('documents', count(*), 'lexemes', coalesce(sum(length(m.search_vector)), 0))
       FROM ${table} m WHERE ${conditions})`;
@@ -110,7 +126,7 @@ function statisticsOf(filter: RowFilter): Prisma.Sql {
 
 function countRows(filter: RowFilter, most: number): Prisma.Sql {
   return objectByType(filter, (type, conditions) => {
-    const table = Prisma.raw(memoryTables[type]);
+    const table = rowsToSearch(type, filter);
     return Prisma.sql`(SELECT count(*) FROM (SELECT FROM ${table} m WHERE ${conditions} LIMIT ${most + 1}) found)`;
   });
 }

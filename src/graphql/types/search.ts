@@ -1,10 +1,22 @@
 import { effectiveConfidence } from '../../memory/confidence.ts';
 import { memoryTypeOf } from '../../memory/memories.ts';
-import { keepReceipt } from '../../retrieval/receipts.ts';
-import { recallMemories, type RecallOutcome, type RecallResult } from '../../retrieval/recall.ts';
-import { searchMemories, type SearchOutcome, type SearchResult } from '../../retrieval/search.ts';
+import { viewedAt } from '../../memory/snapshots.ts';
+import { draftOf, keepReceipts } from '../../retrieval/receipts.ts';
+import {
+  recallMemoriesBatch,
+  type RecallInput,
+  type RecallOutcome,
+  type RecallResult,
+} from '../../retrieval/recall.ts';
+import {
+  searchMemoriesBatch,
+  type SearchInput,
+  type SearchOutcome,
+  type SearchResult,
+} from '../../retrieval/search.ts';
 import { searchModes, type SearchMode } from '../../retrieval/defaults.ts';
 import { builder } from '../builder.ts';
+import type { GraphQLContext } from '../context.ts';
 import { GenerationEnum, MaturityEnum, MemoryTypeEnum, PermanenceEnum, ValidityEnum } from '../enums.ts';
 import { MemoryInterface, referenceOf } from './memory.ts';
 
@@ -75,35 +87,33 @@ const MemoryMatchRef = builder.objectRef<Found>('MemoryMatch').implement({
     }),
     effectiveConfidence: t.float({
       nullable: true,
-      description: 'The confidence now; null for an episode, which happened.',
+      description: 'The confidence now, or at the moment that was asked for; null for an episode, which happened.',
       resolve: ({ memory: { row } }, _args, { memory }) =>
-        'confidence' in row ? effectiveConfidence(row, memory.now()) : null,
+        'confidence' in row ? effectiveConfidence(row, viewedAt(row, memory.now())) : null,
     }),
   }),
 });
 
-const SearchAnswerRef = builder
-  .objectRef<(SearchOutcome | RecallOutcome) & { receiptId?: string }>('SearchAnswer')
-  .implement({
-    description: 'What was found.',
-    fields: (t) => ({
-      query: t.exposeString('query', { description: 'The text as it was used.' }),
-      mode: t.expose('mode', { type: SearchModeEnum, description: 'How memories were matched.' }),
-      intent: t.exposeString('intent', { description: 'What the text seems to ask for.' }),
-      candidates: t.exposeInt('candidates', { description: 'How many memories were ranked.' }),
-      receiptId: t.field({
-        type: 'UUID',
-        nullable: true,
-        description: 'The receipt of a recall, by which it can be opened again; null for a search, which keeps none.',
-        resolve: ({ receiptId }) => receiptId ?? null,
-      }),
-      results: t.field({
-        type: [MemoryMatchRef],
-        description: 'The best of them: by score, then the newer, then the lesser id.',
-        resolve: ({ results }) => results,
-      }),
+const SearchAnswerRef = builder.objectRef<Answer>('SearchAnswer').implement({
+  description: 'What was found.',
+  fields: (t) => ({
+    query: t.exposeString('query', { description: 'The text as it was used.' }),
+    mode: t.expose('mode', { type: SearchModeEnum, description: 'How memories were matched.' }),
+    intent: t.exposeString('intent', { description: 'What the text seems to ask for.' }),
+    candidates: t.exposeInt('candidates', { description: 'How many memories were ranked.' }),
+    receiptId: t.field({
+      type: 'UUID',
+      nullable: true,
+      description: 'The receipt of a recall, by which it can be opened again; null for a search, which keeps none.',
+      resolve: ({ receiptId }) => receiptId ?? null,
     }),
-  });
+    results: t.field({
+      type: [MemoryMatchRef],
+      description: 'The best of them: by score, then the newer, then the lesser id.',
+      resolve: ({ results }) => results,
+    }),
+  }),
+});
 
 const filterFields = (t: Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0]) => ({
   scope: t.string({
@@ -122,6 +132,11 @@ const filterFields = (t: Parameters<Parameters<typeof builder.inputType>[1]['fie
   tags: t.stringList({ description: 'All of these.' }),
   from: t.field({ type: 'DateTime', description: 'About this moment or later.' }),
   to: t.field({ type: 'DateTime', description: 'About a moment before this.' }),
+  asOf: t.field({
+    type: 'DateTime',
+    description:
+      'Memories as they were at this moment: which there were, their text, validity, confidence and maturity. Found by the words of then; by meaning only where the text is still the same. Counts no reference.',
+  }),
 });
 
 const SearchInputType = builder.inputType('SearchInput', {
@@ -145,20 +160,68 @@ const RecallInputType = builder.inputType('RecallInput', {
   }),
 });
 
+/** Its answers are there already: each costs what is asked of it, and no more. */
+const inMemory = { field: 0, multiplier: 1 };
+
+type Answer = (SearchOutcome | RecallOutcome) & { receiptId?: string };
+
+const SearchBatchRef = builder.objectRef<{ answers: Answer[] }>('SearchBatch').implement({
+  description: 'What several searches or recalls found.',
+  fields: (t) => ({
+    answers: t.field({
+      type: [SearchAnswerRef],
+      description: 'One for each input, in their order.',
+      complexity: inMemory,
+      resolve: ({ answers }) => answers,
+    }),
+  }),
+});
+
+/** A look at the past says nothing about what matters now. */
+function countReferences(
+  { memory, references }: GraphQLContext,
+  inputs: readonly { asOf?: Date | null | undefined }[],
+  outcomes: readonly SearchOutcome[],
+): void {
+  const present = outcomes.filter((_, place) => inputs[place]?.asOf == null);
+  for (const { results } of present)
+    references.enqueue(
+      memory,
+      results.map((found) => referenceOf(found.memory.row)),
+    );
+}
+
+async function search(context: GraphQLContext, inputs: readonly SearchInput[]): Promise<Answer[]> {
+  const outcomes = await searchMemoriesBatch(context.memory, inputs);
+  countReferences(context, inputs, outcomes);
+  return outcomes;
+}
+
+async function recall(context: GraphQLContext, inputs: readonly RecallInput[]): Promise<Answer[]> {
+  const { memory } = context;
+  const outcomes = await recallMemoriesBatch(memory, inputs);
+  const drafts = outcomes.map((outcome, place) =>
+    draftOf(memory, outcome, { kind: 'recall', butler: memory.principal.butler ?? inputs[place]?.scope ?? null }),
+  );
+  const receiptIds = await keepReceipts(memory, drafts);
+  countReferences(context, inputs, outcomes);
+  return outcomes.map((outcome, place) => ({ ...outcome, receiptId: receiptIds[place] as string }));
+}
+
 builder.queryFields((t) => ({
   search: t.field({
     type: SearchAnswerRef,
     description: 'Finds the memories that match best, across types. Each one returned counts as referenced.',
     complexity: 20,
     args: { input: t.arg({ type: SearchInputType, required: true, description: 'What to look for.' }) },
-    resolve: async (_root, { input }, { memory, references }) => {
-      const outcome = await searchMemories(memory, input);
-      references.enqueue(
-        memory,
-        outcome.results.map((found) => referenceOf(found.memory.row)),
-      );
-      return outcome;
-    },
+    resolve: async (_root, { input }, context) => (await search(context, [input]))[0] as Answer,
+  }),
+  searchBatch: t.field({
+    type: SearchBatchRef,
+    description: 'Several searches in one go. All are checked before one is made.',
+    complexity: ({ inputs }) => 15 * inputs.length,
+    args: { inputs: t.arg({ type: [SearchInputType], required: true, description: 'At most 100 searches.' }) },
+    resolve: async (_root, { inputs }, context) => ({ answers: await search(context, inputs) }),
   }),
   recall: t.field({
     type: SearchAnswerRef,
@@ -166,17 +229,13 @@ builder.queryFields((t) => ({
       'Recalls what matters most about a topic: relevance, importance, recency and confidence together. Each memory returned counts as referenced.',
     complexity: 20,
     args: { input: t.arg({ type: RecallInputType, required: true, description: 'What to recall.' }) },
-    resolve: async (_root, { input }, { memory, references }) => {
-      const outcome = await recallMemories(memory, input);
-      const receiptId = await keepReceipt(memory, outcome, {
-        kind: 'recall',
-        butler: memory.principal.butler ?? input.scope ?? null,
-      });
-      references.enqueue(
-        memory,
-        outcome.results.map((found) => referenceOf(found.memory.row)),
-      );
-      return { ...outcome, receiptId };
-    },
+    resolve: async (_root, { input }, context) => (await recall(context, [input]))[0] as Answer,
+  }),
+  recallBatch: t.field({
+    type: SearchBatchRef,
+    description: 'Several recalls in one go. All are checked before one is made.',
+    complexity: ({ inputs }) => 15 * inputs.length,
+    args: { inputs: t.arg({ type: [RecallInputType], required: true, description: 'At most 100 recalls.' }) },
+    resolve: async (_root, { inputs }, context) => ({ answers: await recall(context, inputs) }),
   }),
 }));

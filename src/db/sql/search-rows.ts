@@ -1,0 +1,49 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+import { memoryTables, type MemoryType } from './memory-snapshot.ts';
+import type { RowFilter } from './search-filter.ts';
+
+/** What a search reads instead of the table of a type: the table itself, or its rows as they were. */
+export function rowsToSearch(type: MemoryType, { isPast }: Pick<RowFilter, 'isPast'>): Prisma.Sql {
+  return Prisma.raw(isPast ? `past_${memoryTables[type]}` : memoryTables[type]);
+}
+
+/** For the WITH of a statement that reads them; nothing when rows are searched as they are. */
+export function pastRows({ isPast, tenantId, types, at }: RowFilter): Prisma.Sql[] {
+  if (!isPast) return [];
+  return types.map((type) => {
+    const table = Prisma.raw(memoryTables[type]);
+    return Prisma.sql`past_${table} AS MATERIALIZED (
+      SELECT m.* FROM (
+        SELECT DISTINCT ON (entity_id) payload->'after' AS state FROM memory_events
+        WHERE tenant_id = ${tenantId} AND entity_type = ${type} AND occurred_at <= ${at}::timestamptz
+        ORDER BY entity_id, sequence DESC
+      ) past
+      JOIN ${table} t ON t.tenant_id = ${tenantId} AND t.id = (past.state->>'id')::uuid
+      CROSS JOIN LATERAL jsonb_populate_record(t, past.state || ${notKept(type)}) m
+      WHERE jsonb_typeof(past.state) = 'object')`;
+  });
+}
+
+/**
+ * What events do not keep of a row comes from the row of today, unless that would not be true of then: references may
+ * be later ones, and where the text was another, its lexemes are made anew and its vector is not there.
+ */
+function notKept(type: MemoryType): Prisma.Sql {
+  const { columns, text, derived } = texts[type];
+  const isSame = columns.map((name) => `t.${name} = past.state->>'${name}'`).join(' AND ');
+  return Prisma.raw(`'{"reference_count": 0, "last_referenced_at": null}' || CASE WHEN ${isSame} THEN '{}'::jsonb
+    ELSE jsonb_build_object('embedding_version_id', NULL, 'alternate_embedding_version_id', NULL, ${derived}
+      'search_vector', to_tsvector(memory_text_search(past.state->>'language'), ${text})::text) END`);
+}
+
+/** The columns that lexemes and vectors are made of, and how the generated columns are made of them. */
+const content = { columns: ['language', 'content'], text: `past.state->>'content'`, derived: '' };
+const texts: Record<MemoryType, typeof content> = {
+  episode: content,
+  rule: content,
+  fact: {
+    columns: ['language', 'subject', 'predicate', 'content'],
+    text: `(past.state->>'subject') || ' ' || replace(past.state->>'predicate', '_', ' ') || ' ' || (past.state->>'content')`,
+    derived: `'subject_key', memory_key(past.state->>'subject'), 'predicate_key', memory_key(past.state->>'predicate'),`,
+  },
+};

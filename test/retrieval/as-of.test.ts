@@ -1,0 +1,149 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Prisma } from '../../src/generated/prisma/client.ts';
+import type { MemoryContext } from '../../src/memory/context.ts';
+import { storeEpisode } from '../../src/memory/episodes.ts';
+import { storeFact } from '../../src/memory/facts.ts';
+import { forgetMemory } from '../../src/memory/memories.ts';
+import { markRule, storeRule } from '../../src/memory/rules.ts';
+import { recallMemories } from '../../src/retrieval/recall.ts';
+import { searchMemories } from '../../src/retrieval/search.ts';
+import { contentsOf, newTenant, useRetrieval } from './setup.ts';
+
+const retrieval = useRetrieval();
+let context: MemoryContext;
+let start: Date;
+
+beforeEach(() => {
+  context = retrieval.context({ principal: newTenant() });
+  start = context.now();
+});
+
+function daysLater(days: number): Date {
+  return new Date(start.getTime() + days * 86_400_000);
+}
+
+async function moveHouse(): Promise<void> {
+  const home = { subject: 'user', predicate: 'city', permanence: 'stable' };
+  await storeFact(context, { ...home, content: 'lives in Lisbon' });
+  await retrieval.after(10, () => storeFact(context, { ...home, content: 'lives in Porto' }));
+}
+
+describe('as of a moment', () => {
+  it.each(['keyword', 'semantic', 'hybrid'] as const)(
+    'a %s search finds the fact that was active then, and not the one that superseded it',
+    async (mode) => {
+      await moveHouse();
+      const ask = (asOf: Date | null): Promise<string[]> =>
+        retrieval.after(20, async () => {
+          return contentsOf(await searchMemories(context, { query: 'user city lives Lisbon Porto', mode, asOf }));
+        });
+
+      expect(await ask(daysLater(5))).toEqual(['lives in Lisbon']);
+      expect(await ask(daysLater(15))).toEqual(['lives in Porto']);
+      expect(await ask(null)).toEqual(['lives in Porto']);
+      expect(await ask(daysLater(-1))).toEqual([]);
+    },
+  );
+
+  it('a recall does the same, and returns the memory in its state of then', async () => {
+    await moveHouse();
+    const { results } = await retrieval.after(20, () =>
+      recallMemories(context, { topic: 'where the user lives', asOf: daysLater(5) }),
+    );
+
+    expect(results.map(({ memory }) => memory.row)).toMatchObject([
+      { content: 'lives in Lisbon', validity: 'active', supersededAt: null, version: 1, viewedAt: daysLater(5) },
+    ]);
+    expect(results[0]?.composite.confidence).toBeCloseTo(Math.exp(-0.002 * 5), 9);
+    expect(results[0]?.composite.recency).toBeCloseTo(0.5 ** (5 / 30), 9);
+  });
+
+  it('filters by what was true then', async () => {
+    await moveHouse();
+    const ask = (validity: 'active' | 'superseded', days: number): Promise<string[]> =>
+      retrieval.after(20, async () => {
+        const filter = { validity: [validity], asOf: daysLater(days) };
+        return contentsOf(await searchMemories(context, { query: 'user city', ...filter }));
+      });
+
+    expect(await ask('superseded', 5)).toEqual([]);
+    expect(await ask('superseded', 15)).toEqual(['lives in Lisbon']);
+    expect(await ask('active', 15)).toEqual(['lives in Porto']);
+  });
+
+  it('measures confidence at that moment', async () => {
+    await storeFact(context, { subject: 'user', predicate: 'mood', content: 'cheerful', permanence: 'ephemeral' });
+    const ask = (asOf: Date): Promise<string[]> =>
+      retrieval.after(30, async () => contentsOf(await searchMemories(context, { query: 'cheerful', asOf })));
+
+    expect(await ask(daysLater(10))).toEqual(['cheerful']);
+    expect(await ask(daysLater(20))).toEqual([]);
+  });
+
+  it('finds a rule by its words of then, before harm made it a warning', async () => {
+    const { id } = await storeRule(context, { content: 'Book flights on Friday' });
+    await retrieval.after(10, async () => {
+      for (const reason of ['delays', 'delays', 'crowds']) {
+        await markRule(context, { ruleId: id, outcome: 'harmful', reason });
+      }
+    });
+    const ask = (query: string, days: number): Promise<unknown> =>
+      retrieval.after(20, async () => {
+        const { results } = await searchMemories(context, { query, mode: 'keyword', asOf: daysLater(days) });
+        return results.map(({ memory, isWarning }) => [memory.row.content, isWarning]);
+      });
+
+    expect(await ask('flights', 5)).toEqual([['Book flights on Friday', false]]);
+    expect(await ask('crowds', 5)).toEqual([]);
+    expect(await ask('crowds', 15)).toEqual([[expect.stringContaining('Do NOT Book flights'), true]]);
+  });
+
+  it('does not compare the vector of a text that has changed since', async () => {
+    const { id } = await storeRule(context, { content: 'Book flights on Friday' });
+    const ask = (): Promise<string[]> =>
+      retrieval.after(20, async () => {
+        const asked = { query: 'Book flights on Friday', mode: 'semantic', asOf: daysLater(5) } as const;
+        return contentsOf(await searchMemories(context, asked));
+      });
+
+    expect(await ask()).toEqual(['Book flights on Friday']);
+    await context.db
+      .tenant(context.principal.tenantId)
+      .$executeRaw(Prisma.sql`UPDATE rules SET content = 'Book trains' WHERE id = ${id}::uuid`);
+    expect(await ask()).toEqual([]);
+  });
+
+  it('finds an episode that has been forgotten or has expired since, and its neighbours of then', async () => {
+    const sessionId = '0190aaaa-0000-7000-8000-000000000002';
+    const first = await storeEpisode(context, { butler: 'alfred', sessionId, content: 'We spoke about the regatta' });
+    await storeEpisode(context, { butler: 'alfred', sessionId, content: 'It was lovely' });
+    await retrieval.after(1, () => forgetMemory(context, { type: 'episode', id: first.id }));
+    const ask = (days: number): Promise<unknown> =>
+      retrieval.after(1000, async () => {
+        const { results } = await searchMemories(context, { query: 'regatta', asOf: daysLater(days) });
+        return results.map(({ memory, parts }) => [memory.row.content, parts.lentScore > 0]);
+      });
+
+    expect(await ask(0.5)).toEqual([
+      ['We spoke about the regatta', false],
+      ['It was lovely', true],
+    ]);
+    expect(await ask(2)).not.toContainEqual(['We spoke about the regatta', false]);
+    expect(await ask(1000)).toEqual([]);
+  });
+
+  it('reads dates in the question as they were meant then', async () => {
+    for (const days of [2, 3]) {
+      await retrieval.after(days, () => storeEpisode(context, { butler: 'alfred', content: 'regatta in the bay' }));
+    }
+    const { results } = await retrieval.after(100, () =>
+      searchMemories(context, { query: 'the regatta yesterday', asOf: daysLater(3) }),
+    );
+
+    expect(results.map(({ memory }) => memory.row.createdAt)).toEqual([daysLater(2), daysLater(3)]);
+  });
+
+  it('refuses what is no moment', async () => {
+    await expect(searchMemories(context, { query: 'tea', asOf: new Date(Number.NaN) })).rejects.toThrow('as_of');
+  });
+});

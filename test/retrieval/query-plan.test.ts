@@ -1,0 +1,103 @@
+import type { PoolClient } from 'pg';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Transaction } from '../../src/db/database.ts';
+import { memoryTables } from '../../src/db/sql/memory-snapshot.ts';
+import type { MemoryContext } from '../../src/memory/context.ts';
+import { storeEpisode } from '../../src/memory/episodes.ts';
+import { searchMemories } from '../../src/retrieval/search.ts';
+import { testEngine } from '../support/database.ts';
+import { newTenant, useRetrieval } from './setup.ts';
+
+const rows = { episodes: 10_000, facts: 10_000, rules: 10_000 };
+
+/** What the scans of one transaction have read, in functions that it called as well. */
+interface Scans {
+  relname: keyof typeof rows;
+  seq_scan: number;
+  idx_tup_fetch: number;
+}
+
+const readScans = `
+  SELECT relname, seq_scan::int, coalesce(idx_tup_fetch, 0)::int AS idx_tup_fetch FROM pg_stat_xact_user_tables
+  WHERE relname IN ('episodes', 'facts', 'rules') ORDER BY relname`;
+
+/** A connection may still count what it did before the transaction began. */
+function subtract(after: readonly Scans[], before: readonly Scans[]): Scans[] {
+  return after.map(({ relname, seq_scan, idx_tup_fetch }) => {
+    const earlier = before.find((one) => one.relname === relname);
+    return {
+      relname,
+      seq_scan: seq_scan - (earlier?.seq_scan ?? 0),
+      idx_tup_fetch: idx_tup_fetch - (earlier?.idx_tup_fetch ?? 0),
+    };
+  });
+}
+
+/** PGlite has the same statements and no room for so many rows in the time of a test. */
+describe.skipIf(testEngine === 'pglite')('among many rows', () => {
+  const retrieval = useRetrieval();
+  let context: MemoryContext;
+  let scans: Scans[] = [];
+
+  beforeAll(async () => {
+    context = retrieval.context({ principal: newTenant() });
+    const { db } = context;
+    await storeEpisode(context, { butler: 'alfred', content: 'the first one, for the version of its vector' });
+    await db.asOwner((client) => fillTables(client, context.principal.tenantId));
+    const transaction = <T>(tenantId: string, work: (transaction: Transaction) => Promise<T>): Promise<T> =>
+      db.transaction(tenantId, async (opened) => {
+        const before = await opened.$queryRawUnsafe<Scans[]>(readScans);
+        const result = await work(opened);
+        scans.push(...subtract(await opened.$queryRawUnsafe<Scans[]>(readScans), before));
+        return result;
+      });
+    context = { ...context, db: { ...db, transaction } };
+  }, 60_000);
+
+  it.each(['keyword', 'semantic', 'hybrid'] as const)('a %s search reads few of them, by index', async (mode) => {
+    scans = [];
+    const { results } = await searchMemories(context, { query: 'walnut common', mode, limit: 50 });
+
+    expect(results).toHaveLength(50);
+    expect(new Set(scans.map(({ relname }) => relname))).toEqual(new Set(Object.values(memoryTables)));
+    for (const { relname, seq_scan, idx_tup_fetch } of scans) {
+      expect({ relname, sequentialScans: seq_scan }).toEqual({ relname, sequentialScans: 0 });
+      expect(idx_tup_fetch).toBeLessThan(rows[relname] / 4);
+    }
+  });
+});
+
+/** A vector index is filled in a minute row by row, and in seconds when it is built at the end. */
+async function fillTables(client: PoolClient, tenantId: string): Promise<void> {
+  const { rows: indexes } = await client.query<{ indexname: string; indexdef: string }>(
+    `SELECT indexname, indexdef FROM pg_indexes WHERE indexdef LIKE '%USING hnsw (embedding %'`,
+  );
+  for (const { indexname } of indexes) await client.query(`DROP INDEX ${indexname}`);
+  for (const table of Object.values(memoryTables)) await client.query(fill(table), [tenantId]);
+  await client.query(`SET maintenance_work_mem = '128MB'`);
+  for (const { indexdef } of indexes) await client.query(indexdef);
+  await client.query('RESET maintenance_work_mem');
+  await client.query('ANALYZE episodes, facts, rules');
+}
+
+/** Texts of which one in fifty has the rare word, and vectors in random directions of a few dimensions. */
+function fill(table: keyof typeof rows): string {
+  const own = {
+    episodes: { columns: 'butler, expires_at', values: `'alfred', now() + interval '30 years'` },
+    facts: {
+      columns: 'subject, predicate, recorded_at, last_confirmed_at',
+      values: `'user', 'trait ' || n, now(), now()`,
+    },
+    rules: { columns: 'last_confirmed_at', values: 'now()' },
+  }[table];
+  return `
+    INSERT INTO ${table} (tenant_id, id, content, created_at, embedding, embedding_version_id, ${own.columns})
+    SELECT $1::text, gen_random_uuid(), 'common ' || md5(n::text) || CASE WHEN n % 50 = 0 THEN ' walnut' ELSE '' END,
+      now(), (
+        SELECT array_agg(random() - 0.5) || array_fill(0::float8, ARRAY[version.dimensions - 8])
+        FROM generate_series(1, 8) WHERE n > 0
+      )::vector,
+      version.id, ${own.values}
+    FROM generate_series(1, ${rows[table]}) n, embedding_versions version
+    WHERE version.tenant_id = $1::text AND version.status = 'active'`;
+}
