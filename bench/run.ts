@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { packageRoot } from '../src/package-root.ts';
 import type { Benchmark, Figure } from './benchmark.ts';
 import { eventLoop } from './event-loop.ts';
+import { latency } from './latency.ts';
+import { quality } from './quality.ts';
 import { startUp } from './start-up.ts';
 
-const benchmarks: Record<string, Benchmark> = { 'event-loop': eventLoop, 'start-up': startUp };
+const benchmarks: Record<string, Benchmark> = { 'event-loop': eventLoop, latency, quality, 'start-up': startUp };
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in benchmarks));

@@ -1,0 +1,23 @@
+import type { MemoryContext } from '../../src/memory/context.ts';
+import { ingestEpisodes } from '../../src/memory/episodes.ts';
+import { storeFact } from '../../src/memory/facts.ts';
+import { storeRule } from '../../src/memory/rules.ts';
+import { searchMemories } from '../../src/retrieval/search.ts';
+import type { QualityDoor } from './ask.ts';
+
+/** The same without a server. */
+export function createCoreDoor(context: MemoryContext): QualityDoor {
+  return {
+    storeFact: async ({ subject, predicate, content, scope }) =>
+      (await storeFact(context, { subject, predicate, content, scope })).id,
+    storeRule: async ({ content }) => (await storeRule(context, { content })).id,
+    storeSession: async ({ sessionId, episodes }) => {
+      const inputs = episodes.map(({ butler, content, observedAt }) => ({ butler, content, observedAt, sessionId }));
+      return (await ingestEpisodes(context, inputs)).map(({ id }) => id);
+    },
+    search: async ({ text, scope }, mode, limit) => {
+      const { results } = await searchMemories(context, { query: text, mode, limit, scope });
+      return results.map(({ memory }) => memory.row.id);
+    },
+  };
+}
