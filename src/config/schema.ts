@@ -124,16 +124,26 @@ const scoreWeights = table(
   },
 );
 
-const channelWeights = table(
-  {
-    semantic: setting(share, { default: 0.35, description: 'Weight of the semantic channel in a hybrid search' }),
-    keyword: setting(share, { default: 0.65, description: 'Weight of the keyword channel in a hybrid search' }),
-  },
-  ({ semantic, keyword }) =>
-    semantic + keyword > 0
-      ? undefined
-      : { allowed: 'two weights of which one at least is above 0', given: `semantic ${semantic}, keyword ${keyword}` },
-);
+const channelWeights = (defaults: { semantic: number; keyword: number }, of: string) =>
+  table(
+    {
+      semantic: setting(share, {
+        default: defaults.semantic,
+        description: `Weight of the semantic channel in a hybrid search, for ${of}`,
+      }),
+      keyword: setting(share, {
+        default: defaults.keyword,
+        description: `Weight of the keyword channel in a hybrid search, for ${of}`,
+      }),
+    },
+    ({ semantic, keyword }) =>
+      semantic + keyword > 0
+        ? undefined
+        : {
+            allowed: 'two weights of which one at least is above 0',
+            given: `semantic ${semantic}, keyword ${keyword}`,
+          },
+  );
 
 const neighbourWeight = (value: number, where: string) =>
   setting(share, { default: value, description: `Share at which a word counts for an episode that stands ${where}` });
@@ -199,7 +209,8 @@ const retrieval = table({
     default: 60,
     description: 'The k of reciprocal rank fusion: weight / (k + rank)',
   }),
-  channel_weights: channelWeights,
+  channel_weights: channelWeights({ semantic: 0.35, keyword: 0.65 }, 'episodes'),
+  learned_channel_weights: channelWeights({ semantic: 0.8, keyword: 0.2 }, 'facts and rules'),
   bm25: table({
     k1: setting(numberBetween(0, 10), { default: 0.9, description: 'How much further occurrences of a word add' }),
     b: setting(share, { default: 0.4, description: 'How much the length of a memory counts against it' }),

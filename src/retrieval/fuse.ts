@@ -25,7 +25,7 @@ export interface Match {
   parts: MatchParts;
 }
 
-type Retrieval = Pick<Config['memory']['retrieval'], 'fusion' | 'rrfK' | 'channelWeights'>;
+type Retrieval = Pick<Config['memory']['retrieval'], 'fusion' | 'rrfK' | 'channelWeights' | 'learnedChannelWeights'>;
 
 /**
  * Joins the channels. A memory that a channel did not bring gets nothing from it:
@@ -72,17 +72,30 @@ function belongs({ parts }: Match, mode: SearchMode): boolean {
 }
 
 function createScore(matches: readonly Match[], mode: SearchMode, retrieval: Retrieval): (match: Match) => number {
-  const { semantic, keyword } = normaliseWeights(retrieval.channelWeights);
   if (mode === 'semantic') return ({ parts }) => parts.similarity ?? 0;
   if (mode === 'keyword') return ({ candidate }) => keywordTotal(candidate);
   if (retrieval.fusion === 'rrf') {
     const reciprocal = (place: number | null): number => (place === null ? 0 : 1 / (retrieval.rrfK + place));
-    return ({ parts }) => semantic * reciprocal(parts.semanticRank) + keyword * reciprocal(parts.keywordRank);
+    return ({ candidate, parts }) => {
+      const { semantic, keyword } = weightsOf(candidate, retrieval);
+      return semantic * reciprocal(parts.semanticRank) + keyword * reciprocal(parts.keywordRank);
+    };
   }
   const bestSimilarity = Math.max(0, ...matches.map(({ parts }) => parts.similarity ?? 0));
   const bestKeyword = Math.max(0, ...matches.map(({ candidate }) => keywordTotal(candidate)));
-  return ({ candidate, parts }) =>
-    semantic * shareOf(parts.similarity ?? 0, bestSimilarity) + keyword * shareOf(keywordTotal(candidate), bestKeyword);
+  return ({ candidate, parts }) => {
+    const { semantic, keyword } = weightsOf(candidate, retrieval);
+    const byMeaning = shareOf(parts.similarity ?? 0, bestSimilarity);
+    return semantic * byMeaning + keyword * shareOf(keywordTotal(candidate), bestKeyword);
+  };
+}
+
+/**
+ * What was said in a conversation is asked for in its words, and its neighbours help; a fact or rule is a sentence of its
+ * own that is asked for in others.
+ */
+function weightsOf({ type }: CandidateRow, retrieval: Retrieval): Retrieval['channelWeights'] {
+  return normaliseWeights(type === 'episode' ? retrieval.channelWeights : retrieval.learnedChannelWeights);
 }
 
 function ownScore({ words }: CandidateRow): number {
