@@ -15,6 +15,7 @@ import {
   someOf,
   wholeNumber,
 } from './kinds.ts';
+import { toCamelCase } from '../names.ts';
 import { toolGroups } from '../tool-groups.ts';
 import { listSettings, setting, table } from './setting.ts';
 
@@ -435,6 +436,6 @@ export interface Config extends Pick<Butler, Section> {
 
 /** Where a key of the file is found in the object: butler.db.pool_size is config.db.poolSize. */
 export function configPath(key: string): string[] {
-  const names = key.split('.').map((name) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()));
+  const names = key.split('.').map(toCamelCase);
   return names.length === 2 ? names : names.slice(1);
 }

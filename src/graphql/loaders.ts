@@ -1,10 +1,10 @@
 import DataLoader from 'dataloader';
-import type { Episode, Fact, MemoryEvent, Rule, RuleApplication } from '../generated/prisma/client.ts';
+import type { Fact, MemoryEvent, Rule, RuleApplication } from '../generated/prisma/client.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { listEventsOf } from '../memory/history.ts';
 import { listLinks, loadEnds, type LinkEnd, type LinkOfMemory, type LinksChoice } from '../memory/link-graph.ts';
 import type { MemoryReference } from '../memory/links.ts';
-import { referenceKey } from '../memory/memories.ts';
+import { loadMemories, referenceKey, type MemoryRow } from '../memory/memories.ts';
 import { listReceiptsOf, type ReceiptSummary } from '../retrieval/receipts.ts';
 import { listApplications, listLearnedFrom, listSuccessors } from '../memory/relatives.ts';
 
@@ -15,6 +15,7 @@ interface Question<Choice> {
 }
 
 export interface Loaders {
+  memories: DataLoader<MemoryReference, MemoryRow | null, string>;
   ends: DataLoader<MemoryReference, LinkEnd | null, string>;
   links: DataLoader<Question<LinksChoice>, LinkOfMemory[], string>;
   events: DataLoader<Question<{ limit: number }>, MemoryEvent[], string>;
@@ -36,6 +37,7 @@ export function loadersOf(context: MemoryContext): Loaders {
 
 function createLoaders(context: MemoryContext): Loaders {
   return {
+    memories: ofReferences((references) => loadMemories(context, references)),
     ends: ofReferences((references) => loadEnds(context, references)),
     links: ofQuestions((references, choice) => listLinks(context, references, choice)),
     events: ofQuestions((references, { limit }) => listEventsOf(context, references, limit)),
@@ -86,6 +88,6 @@ function ofQuestions<Choice, Value>(
   );
 }
 
-export function endRow(end: LinkEnd | null): Episode | Fact | Rule | null {
+export function endRow(end: LinkEnd | null): MemoryRow | null {
   return end?.kind === 'memory' ? end.row : null;
 }

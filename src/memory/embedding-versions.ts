@@ -88,7 +88,7 @@ export function describeModel({ provider, model, dtype, digest, dimensions }: Em
   return `${provider} ${model} ${dtype} (${dimensions} dimensions, ${digest.slice(0, 12)})`;
 }
 
-function isSameModel(stored: EmbeddingModel, current: EmbeddingModel): boolean {
+export function isSameModel(stored: EmbeddingModel, current: EmbeddingModel): boolean {
   return describeFully(stored) === describeFully(current);
 }
 

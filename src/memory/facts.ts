@@ -25,6 +25,10 @@ export type FactValidity = (typeof factValidities)[number];
 /** Live is active or fading: the validities of which a key has one fact at most. */
 export const liveValidities: FactValidity[] = ['active', 'fading'];
 
+export function isLive(validity: unknown): boolean {
+  return liveValidities.some((live) => live === validity);
+}
+
 export interface StoreFactInput {
   subject: string;
   predicate: string;

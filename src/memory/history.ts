@@ -3,6 +3,7 @@ import { latestEventsOf } from '../db/sql/latest-events-of.ts';
 import { splitPage, type PageRow } from '../db/sql/page-with-total.ts';
 import { statesAt, type StatesQuery } from '../db/sql/states-at.ts';
 import { MemoryError } from '../errors.ts';
+import { toCamelCase } from '../names.ts';
 import type { MemoryEvent } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
 import type { MemoryReference } from './links.ts';
@@ -67,7 +68,7 @@ export function changedNames(before: Snapshot | null, after: Snapshot | null): s
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   return [...names]
     .filter((name) => name !== 'version' && JSON.stringify(before?.[name]) !== JSON.stringify(after?.[name]))
-    .map((name) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()));
+    .map(toCamelCase);
 }
 
 /** A memory as it was at a moment; null if it was not there. */

@@ -4,9 +4,8 @@ import { invalidInput, MemoryError } from '../errors.ts';
 import type { EpisodeTombstone } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
 import { mutateOnce } from './idempotency.ts';
-import { createLink, type MemoryReference, type Relation } from './links.ts';
+import { createLink, requireMemory, type MemoryReference, type Relation } from './links.ts';
 import { loadMemories, referenceKey, type MemoryRow } from './memories.ts';
-import type { Mutation } from './mutation.ts';
 import { checkNumber, checkUuid } from './values.ts';
 
 /** Links as readers follow them: in both directions, to a depth, and to what is left of an end that is gone. */
@@ -47,8 +46,8 @@ export async function linkMemories(context: MemoryContext, input: LinkMemoriesIn
     );
   }
   await mutateOnce(context, { operation: 'linkMemories', idempotencyKey, input: given }, async (mutation) => {
-    await requireEnd(mutation, 'source', source);
-    await requireEnd(mutation, 'target', target);
+    await requireMemory(mutation, 'source', source);
+    await requireMemory(mutation, 'target', target);
     await createLink(mutation, { source, target, relation });
     return source.id;
   });
@@ -59,12 +58,6 @@ const supersedeHint = 'Store the new fact under the subject and predicate of the
 
 function checkEnd(field: string, { type, id }: MemoryReference): MemoryReference {
   return { type, id: checkUuid(`${field}.id`, id) };
-}
-
-async function requireEnd({ transaction, tenantId }: Mutation, field: string, end: MemoryReference): Promise<void> {
-  const [row] = await transaction.$queryRaw<{ exists: boolean }[]>`
-    SELECT memory_exists(${tenantId}, ${end.type}, ${end.id}::uuid) AS exists`;
-  if (row?.exists !== true) throw new MemoryError('NOT_FOUND', `${field}: ${end.type} ${end.id} is not there`);
 }
 
 async function findLink(context: MemoryContext, { source, target, relation }: Omit<Link, 'createdAt'>): Promise<Link> {

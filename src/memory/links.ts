@@ -81,14 +81,17 @@ export async function linkToSource(
   });
 }
 
-/** What a memory was learned from must be there, or have been: a deleted episode is cited by its tombstone. */
-export async function requireEpisode(
+/** What is linked or cited must be there, or have been: a deleted episode is cited by its tombstone. */
+export async function requireMemory(
   { transaction, tenantId }: Mutation,
   field: string,
-  id: string | null,
+  { type, id }: MemoryReference,
 ): Promise<void> {
-  if (id === null) return;
   const [row] = await transaction.$queryRaw<{ exists: boolean }[]>`
-    SELECT memory_exists(${tenantId}, 'episode', ${id}::uuid) AS exists`;
-  if (row?.exists !== true) throw new MemoryError('NOT_FOUND', `${field}: episode ${id} is not there`);
+    SELECT memory_exists(${tenantId}, ${type}, ${id}::uuid) AS exists`;
+  if (row?.exists !== true) throw new MemoryError('NOT_FOUND', `${field}: ${type} ${id} is not there`);
+}
+
+export async function requireEpisode(mutation: Mutation, field: string, id: string | null): Promise<void> {
+  if (id !== null) await requireMemory(mutation, field, { type: 'episode', id });
 }

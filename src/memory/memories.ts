@@ -3,7 +3,7 @@ import { MemoryError } from '../errors.ts';
 import type { Transaction } from '../db/database.ts';
 import type { Episode, Fact, Rule } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
-import { liveValidities, lockKeysOf, lockLiveFact, type FactValidity } from './facts.ts';
+import { isLive, lockKeysOf, lockLiveFact, type FactValidity } from './facts.ts';
 import { mutateOnce } from './idempotency.ts';
 import type { MemoryReference } from './links.ts';
 import { changeMemory, type Mutation } from './mutation.ts';
@@ -98,7 +98,7 @@ export async function confirmMemory(
   }
   await mutateOnce(context, { operation: 'confirm', idempotencyKey, input: reference }, async (mutation) => {
     const validity = await lockValidity(mutation, reference);
-    if (!(liveValidities as string[]).includes(validity)) throw notLive(reference, validity);
+    if (!isLive(validity)) throw notLive(reference, validity);
     await changeMemory(mutation, reference, `${type}.confirmed`, () => confirmRow(mutation, type, id));
     return id;
   });

@@ -1,4 +1,5 @@
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
+import { toCamelCase } from '../names.ts';
 import type { MemoryRow } from './memories.ts';
 import type { Snapshot } from './mutation.ts';
 
@@ -26,8 +27,4 @@ export function viewedAt(row: object, now: Date): Date {
 function valueOf(name: string, value: unknown): unknown {
   const isMoment = /_at$|^valid_(from|to)$/.test(name);
   return isMoment && typeof value === 'string' ? new Date(value) : value;
-}
-
-function toCamelCase(name: string): string {
-  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }

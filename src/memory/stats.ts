@@ -1,7 +1,7 @@
 import { episodeStats, factStats, lastJobRuns, ruleStats } from '../db/sql/memory-stats.ts';
 import type { Permanence } from './confidence.ts';
 import type { MemoryContext } from './context.ts';
-import { liveValidities } from './facts.ts';
+import { isLive } from './facts.ts';
 import { generationOf, generations, type Generation } from './generation.ts';
 import type { Maturity } from './rule-maturity.ts';
 import { normaliseName } from './text.ts';
@@ -86,7 +86,10 @@ export async function readStats(
     client.$queryRaw<RuleRow[]>(ruleStats(query)),
     readJobRuns(context),
   ]);
-  const live = { facts: facts.filter(isLive), rules: rules.filter(isLive) };
+  const live = {
+    facts: facts.filter(({ validity }) => isLive(validity)),
+    rules: rules.filter(({ validity }) => isLive(validity)),
+  };
   return {
     scope,
     at: query.now,
@@ -138,10 +141,6 @@ function countGenerations(episodes: EpisodeRow[], live: { facts: FactRow[]; rule
   for (const { permanence, count } of live.facts) counts[generationOf({ type: 'fact', permanence })] += count;
   for (const { maturity, count } of live.rules) counts[generationOf({ type: 'rule', maturity })] += count;
   return generations.map((name) => ({ name, count: counts[name] }));
-}
-
-function isLive({ validity }: { validity: string }): boolean {
-  return liveValidities.some((live) => live === validity);
 }
 
 function sum(rows: readonly { count: number }[]): number {

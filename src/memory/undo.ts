@@ -7,7 +7,7 @@ import type { MemoryEvent, MemoryLink, Prisma } from '../generated/prisma/client
 import type { MemoryContext } from './context.ts';
 import { embedOne } from './embed.ts';
 import { ensureEmbeddingVersion } from './embedding-versions.ts';
-import { liveValidities, lockKeysOf } from './facts.ts';
+import { isLive, lockKeysOf } from './facts.ts';
 import { mutateOnce } from './idempotency.ts';
 import { insertLink, removeLink } from './links.ts';
 import { refuseSecondLiveFact } from './memories.ts';
@@ -281,10 +281,6 @@ interface EventPayload {
 export function payloadOf({ payload }: Pick<MemoryEvent, 'payload'>): EventPayload {
   const { before = null, after = null } = payload as unknown as Partial<EventPayload>;
   return { before, after };
-}
-
-function isLive(validity: unknown): boolean {
-  return liveValidities.some((live) => live === validity);
 }
 
 /** Both come from the database, which orders the keys of an object itself. */

@@ -5,6 +5,7 @@ import { invalidInput, MemoryError } from '../errors.ts';
 import { permanences, type Permanence } from '../memory/confidence.ts';
 import type { MemoryContext, Principal } from '../memory/context.ts';
 import { factValidities, liveValidities, type FactValidity } from '../memory/facts.ts';
+import { normaliseValidity } from '../memory/filter.ts';
 import { generations, type Generation } from '../memory/generation.ts';
 import { maturities, type Maturity } from '../memory/rule-maturity.ts';
 import { normaliseName } from '../memory/text.ts';
@@ -64,7 +65,7 @@ export function completeFilter(context: MemoryContext, filter: SearchFilter): Ro
     isPast: asOf !== null,
     types: listOf('types', filter.types, memoryTypes) ?? memoryTypes,
     ...visibility(context.principal, filter.scope),
-    validity: listOf('validity', filter.validity?.map(withoutAlias), factValidities) ?? liveValidities,
+    validity: listOf('validity', filter.validity?.map(normaliseValidity), factValidities) ?? liveValidities,
     generation: listOf('generation', filter.generation, generations),
     permanence: listOf('permanence', filter.permanence, permanences),
     maturity: listOf('maturity', filter.maturity, maturities),
@@ -123,9 +124,4 @@ function listOf<T extends string>(
 
 function nameOf(field: string, given: string | null | undefined): string | null {
   return given === null || given === undefined ? null : normaliseName(field, given);
-}
-
-/** What older callers say for `retracted`. */
-function withoutAlias(validity: string): string {
-  return validity === 'forgotten' ? 'retracted' : validity;
 }

@@ -7,7 +7,7 @@ import {
   type StoredVersion,
 } from '../db/sql/search-plan.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import type { EmbeddingModel } from '../embedding/embedder.ts';
+import { isSameModel } from '../memory/embedding-versions.ts';
 import { createStatistics, findStatistics, keepStatistics, type CorpusStatistics } from './corpus-statistics.ts';
 import { corpusOf } from './filter.ts';
 import type { SearchMode } from './defaults.ts';
@@ -119,11 +119,6 @@ function chooseExact(
   // The past has no index.
   if (filter.isPast) return new Set(filter.types);
   return new Set(filter.types.filter((type) => rowConditions(type, filter) === null || rows(type) <= exactScanRows));
-}
-
-function isSameModel(stored: EmbeddingModel, current: EmbeddingModel): boolean {
-  const fields = ['provider', 'model', 'dtype', 'digest', 'dimensions'] as const;
-  return fields.every((field) => stored[field] === current[field]);
 }
 
 /** Iterative index scans came with pgvector 0.8. */

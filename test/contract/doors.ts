@@ -27,7 +27,7 @@ import { buildContext, type ContextInput } from '../../src/retrieval/context.ts'
 import { explainMemory } from '../../src/retrieval/explain.ts';
 import { recallMemories, type RecallInput } from '../../src/retrieval/recall.ts';
 import { searchMemories, type SearchInput, type SearchOutcome } from '../../src/retrieval/search.ts';
-import { toSnakeCase } from '../../src/names.ts';
+import { toCamelCase, toSnakeCase } from '../../src/names.ts';
 import type { TestApp } from '../support/app.ts';
 import * as documents from './documents.ts';
 
@@ -281,7 +281,7 @@ function toSnake(given: object): Record<string, unknown> {
 
 /** All the way down, but for what a caller stored: its names are its own. */
 function toCamel(given: object): Record<string, unknown> {
-  const renamed = renameKeys(given, (name) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()));
+  const renamed = renameKeys(given, toCamelCase);
   return Object.fromEntries(
     Object.entries(renamed).map(([name, value]) => [name, name === 'metadata' ? value : toCamelValue(value)]),
   );

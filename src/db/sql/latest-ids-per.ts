@@ -2,7 +2,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 
 export interface LatestIdsQuery {
   tenantId: string;
-  table: 'facts' | 'rules' | 'rule_applications' | 'memory_events';
+  table: 'facts' | 'rules' | 'rule_applications';
   /** The column that names whom a row belongs to. */
   owner: 'source_episode_id' | 'rule_id';
   owners: readonly string[];

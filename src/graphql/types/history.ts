@@ -9,12 +9,10 @@ import { checkDate, checkLimit } from '../../memory/values.ts';
 import { builder } from '../builder.ts';
 import { ChangeKindEnum, MemoryTypeEnum, ValidityEnum } from '../enums.ts';
 import { writeResult } from '../results.ts';
-import { EpisodeRef } from './episode.ts';
 import { MemoryEventRef } from './event.ts';
-import { FactRef } from './fact.ts';
-import { MemoryFilterInput, pageLimit } from './memory-list.ts';
+import type { FactRef } from './fact.ts';
+import { lists, MemoryFilterInput, pageLimit } from './memory-list.ts';
 import { MemoryInterface } from './memory.ts';
-import { RuleRef } from './rule.ts';
 
 /** What was: the versions of one memory, everything as of a moment, what changed between two; and how to take it back. */
 
@@ -85,13 +83,7 @@ const PastRef = builder.objectRef<PastShape>('PastState').implement({
   }),
 });
 
-const pastLists = [
-  { type: 'episode', name: 'episodes', ref: EpisodeRef },
-  { type: 'fact', name: 'facts', ref: FactRef },
-  { type: 'rule', name: 'rules', ref: RuleRef },
-] as const;
-
-for (const { type, name, ref } of pastLists) {
+for (const { type, name, ref } of lists) {
   builder.objectField(PastRef, name, (t) =>
     t.connection(
       {

@@ -9,14 +9,15 @@ import {
   type Step,
   type Tombstone,
 } from '../../memory/link-graph.ts';
-import { checkLimit } from '../../memory/values.ts';
+import { memoryTypeOf } from '../../memory/memories.ts';
 import { builder } from '../builder.ts';
 import { LinkDirectionEnum, MemoryTypeEnum, RelationEnum } from '../enums.ts';
+import { limitComplexity, limitDescription, readLimit, usualLimit } from '../limits.ts';
 import { loadersOf } from '../loaders.ts';
 import { writeResult } from '../results.ts';
 import { EpisodeRef } from './episode.ts';
 import { FactRef } from './fact.ts';
-import { MemoryInterface, referenceOf } from './memory.ts';
+import { MemoryInterface, objectTypes, referenceOf } from './memory.ts';
 import { RuleRef } from './rule.ts';
 
 const TombstoneRef = builder.objectRef<Tombstone>('Tombstone').implement({
@@ -33,11 +34,7 @@ const TombstoneRef = builder.objectRef<Tombstone>('Tombstone').implement({
 export const LinkEndUnion = builder.unionType('LinkEnd', {
   description: 'What a link points to: a memory, or what is left of it.',
   types: [EpisodeRef, FactRef, RuleRef, TombstoneRef],
-  resolveType: (value) => {
-    if ('deletedAt' in value) return 'Tombstone';
-    if ('predicate' in value) return 'Fact';
-    return 'maturity' in value ? 'Rule' : 'Episode';
-  },
+  resolveType: (value) => ('deletedAt' in value ? 'Tombstone' : objectTypes[memoryTypeOf(value)]),
 });
 
 export function endValue(end: LinkEnd | null): typeof LinkEndUnion.$inferType | null {
@@ -95,11 +92,11 @@ builder.interfaceFields(MemoryInterface, (t) => ({
   links: t.field({
     type: [LinkRef],
     description: 'Its links, newest first.',
-    complexity: ({ limit }) => ({ field: 1, multiplier: limit ?? 20 }),
+    complexity: limitComplexity,
     args: {
       direction: t.arg({ type: LinkDirectionEnum, defaultValue: 'both', description: 'Which links are meant.' }),
       relations: t.arg({ type: [RelationEnum], description: 'Only these relations.' }),
-      limit: t.arg.int({ defaultValue: 20, description: 'How many at most, up to 100.' }),
+      limit: t.arg.int({ defaultValue: usualLimit, description: limitDescription }),
     },
     resolve: (row, { direction, relations, limit }, { memory }): Promise<LinkOfMemory[]> =>
       loadersOf(memory).links.load({
@@ -107,7 +104,7 @@ builder.interfaceFields(MemoryInterface, (t) => ({
         choice: {
           direction: direction ?? 'both',
           relations: relations ?? null,
-          limit: checkLimit('limit', limit, 20, 100),
+          limit: readLimit(limit),
         },
       }),
   }),

@@ -71,7 +71,7 @@ const MemoryOrderInput = builder.inputType('MemoryOrder', {
 export const pageLimit = 100;
 const usualPage = 20;
 
-const lists = [
+export const lists = [
   { type: 'episode', name: 'episodes', ref: EpisodeRef, description: 'Episodes that are there, newest first.' },
   {
     type: 'fact',
@@ -88,7 +88,6 @@ const lists = [
 ] as const;
 
 for (const { type, name, ref, description } of lists) {
-  const typeName = `${type.charAt(0).toUpperCase()}${type.slice(1)}`;
   builder.queryField(name, (t) =>
     t.connection(
       {
@@ -119,7 +118,7 @@ for (const { type, name, ref, description } of lists) {
         },
       },
       {
-        name: `${typeName}Connection`,
+        name: `${ref.name}Connection`,
         description: `A page of ${name}.`,
         fields: (connection) => ({
           totalCount: connection.int({
@@ -128,7 +127,7 @@ for (const { type, name, ref, description } of lists) {
           }),
         }),
       },
-      { name: `${typeName}Edge`, description: `One of the ${name}, and its place.` },
+      { name: `${ref.name}Edge`, description: `One of the ${name}, and its place.` },
     ),
   );
 }

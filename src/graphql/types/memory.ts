@@ -12,7 +12,7 @@ import { builder } from '../builder.ts';
 import { GenerationEnum, MemoryTypeEnum } from '../enums.ts';
 import { writeResult } from '../results.ts';
 
-const objectTypes = { episode: 'Episode', fact: 'Fact', rule: 'Rule' } as const;
+export const objectTypes = { episode: 'Episode', fact: 'Fact', rule: 'Rule' } as const;
 
 export function referenceOf(row: MemoryRow): MemoryReference {
   return { type: memoryTypeOf(row), id: row.id };

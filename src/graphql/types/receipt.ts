@@ -10,9 +10,9 @@ import {
   type ReceiptSummary,
 } from '../../retrieval/receipts.ts';
 import { replayReceipt, type ReplayOutcome } from '../../retrieval/replay.ts';
-import { checkLimit } from '../../memory/values.ts';
 import { builder } from '../builder.ts';
 import { MemoryTypeEnum, SectionNameEnum } from '../enums.ts';
+import { limitComplexity, limitDescription, readLimit, usualLimit } from '../limits.ts';
 import { loadersOf } from '../loaders.ts';
 import { MemoryInterface, referenceOf } from './memory.ts';
 import { MatchPartsRef, ScorePartsRef } from './search.ts';
@@ -132,12 +132,12 @@ builder.interfaceFields(MemoryInterface, (t) => ({
   receipts: t.field({
     type: [ReceiptOfMemoryRef],
     description: 'Every context, recall and search that showed it, newest first.',
-    complexity: ({ limit }) => ({ field: 1, multiplier: limit ?? 20 }),
-    args: { limit: t.arg.int({ defaultValue: 20, description: 'How many at most, up to 100.' }) },
+    complexity: limitComplexity,
+    args: { limit: t.arg.int({ defaultValue: usualLimit, description: limitDescription }) },
     resolve: (row, { limit }, { memory }) =>
       loadersOf(memory).receipts.load({
         reference: referenceOf(row),
-        choice: { limit: checkLimit('limit', limit, 20, 100) },
+        choice: { limit: readLimit(limit) },
       }),
   }),
 }));

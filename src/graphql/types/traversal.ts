@@ -1,6 +1,7 @@
+import type { MemoryContext } from '../../memory/context.ts';
 import type { RuleOutcome } from '../../memory/rules.ts';
-import { checkLimit } from '../../memory/values.ts';
 import { builder } from '../builder.ts';
+import { limitComplexity, limitDescription, readLimit, usualLimit } from '../limits.ts';
 import { endRow, loadersOf } from '../loaders.ts';
 import { EpisodeRef } from './episode.ts';
 import { MemoryEventRef } from './event.ts';
@@ -34,24 +35,22 @@ const RuleApplicationRef = builder.prismaObject('RuleApplication', {
   }),
 });
 
-const usualLimit = 20;
-const limitDescription = 'How many at most, up to 100.';
-const complexity = ({ limit }: { limit?: number | null | undefined }): { field: number; multiplier: number } => ({
-  field: 1,
-  multiplier: limit ?? usualLimit,
-});
-const choiceOf = (limit: number | null | undefined): { limit: number } => ({
-  limit: checkLimit('limit', limit, usualLimit, 100),
-});
+/** The episode that a fact or rule was learned from, or what is left of it. */
+async function loadSource(
+  { sourceEpisodeId: id }: { sourceEpisodeId: string | null },
+  memory: MemoryContext,
+): Promise<typeof LinkEndUnion.$inferType | null> {
+  return id === null ? null : endValue(await loadersOf(memory).ends.load({ type: 'episode', id }));
+}
 
 builder.interfaceFields(MemoryInterface, (t) => ({
   events: t.field({
     type: [MemoryEventRef],
     description: 'What was done to it, newest first.',
-    complexity,
+    complexity: limitComplexity,
     args: { limit: t.arg.int({ defaultValue: usualLimit, description: limitDescription }) },
     resolve: (row, { limit }, { memory }) =>
-      loadersOf(memory).events.load({ reference: referenceOf(row), choice: choiceOf(limit) }),
+      loadersOf(memory).events.load({ reference: referenceOf(row), choice: { limit: readLimit(limit) } }),
   }),
 }));
 
@@ -59,18 +58,18 @@ builder.prismaObjectFields(EpisodeRef, (t) => ({
   facts: t.field({
     type: [FactRef],
     description: 'The facts that were learned from it, newest first.',
-    complexity,
+    complexity: limitComplexity,
     args: { limit: t.arg.int({ defaultValue: usualLimit, description: limitDescription }) },
     resolve: (row, { limit }, { memory }) =>
-      loadersOf(memory).factsLearnedFrom.load({ reference: referenceOf(row), choice: choiceOf(limit) }),
+      loadersOf(memory).factsLearnedFrom.load({ reference: referenceOf(row), choice: { limit: readLimit(limit) } }),
   }),
   rules: t.field({
     type: [RuleRef],
     description: 'The rules that were learned from it, newest first.',
-    complexity,
+    complexity: limitComplexity,
     args: { limit: t.arg.int({ defaultValue: usualLimit, description: limitDescription }) },
     resolve: (row, { limit }, { memory }) =>
-      loadersOf(memory).rulesLearnedFrom.load({ reference: referenceOf(row), choice: choiceOf(limit) }),
+      loadersOf(memory).rulesLearnedFrom.load({ reference: referenceOf(row), choice: { limit: readLimit(limit) } }),
   }),
 }));
 
@@ -79,8 +78,7 @@ builder.prismaObjectFields(FactRef, (t) => ({
     type: LinkEndUnion,
     nullable: true,
     description: 'The episode it was learned from, or what is left of it.',
-    resolve: async ({ sourceEpisodeId: id }, _args, { memory }) =>
-      id === null ? null : endValue(await loadersOf(memory).ends.load({ type: 'episode', id })),
+    resolve: (row, _args, { memory }) => loadSource(row, memory),
   }),
   supersedes: t.field({
     type: FactRef,
@@ -104,15 +102,14 @@ builder.prismaObjectFields(RuleRef, (t) => ({
     type: LinkEndUnion,
     nullable: true,
     description: 'The episode it was learned from, or what is left of it.',
-    resolve: async ({ sourceEpisodeId: id }, _args, { memory }) =>
-      id === null ? null : endValue(await loadersOf(memory).ends.load({ type: 'episode', id })),
+    resolve: (row, _args, { memory }) => loadSource(row, memory),
   }),
   applications: t.field({
     type: [RuleApplicationRef],
     description: 'The judgements of it that count, newest first.',
-    complexity,
+    complexity: limitComplexity,
     args: { limit: t.arg.int({ defaultValue: usualLimit, description: limitDescription }) },
     resolve: (row, { limit }, { memory }) =>
-      loadersOf(memory).applications.load({ reference: referenceOf(row), choice: choiceOf(limit) }),
+      loadersOf(memory).applications.load({ reference: referenceOf(row), choice: { limit: readLimit(limit) } }),
   }),
 }));
