@@ -105,6 +105,17 @@ describe('a memory', () => {
       expect(await door.getMemory({ type: 'fact', id: second.id })).toMatchObject({ supersedesId: first.id });
     });
 
+    it('of two writers of one key at once leaves one live fact, and both are answered', async () => {
+      const key = { subject: 'user', predicate: newName() };
+      const both = await Promise.all(['tea', 'coffee'].map((content) => door.storeFact({ ...key, content })));
+      const now = await Promise.all(both.map(({ id }) => door.getMemory({ type: 'fact', id })));
+
+      expect(now.map(({ validity }) => validity as string).toSorted()).toEqual(['active', 'superseded']);
+      const [live] = now.filter(({ validity }) => validity === 'active');
+      const [old] = now.filter(({ validity }) => validity === 'superseded');
+      expect(live).toMatchObject({ supersedesId: old?.id });
+    });
+
     it('keeps the episode that a rule was learned from', async () => {
       const { id } = await door.storeEpisode({ butler: 'b', content: 'burned the toast' });
       expect(await door.storeRule({ content: 'watch the toast', sourceEpisodeId: id })).toMatchObject({
