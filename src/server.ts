@@ -42,7 +42,9 @@ export async function startServer(config: Config, logger: Logger): Promise<Runni
     await core.close();
     logger.info('stopped');
   };
-  const started = app.start().then(() => logger.info('ready: database, queue and model'));
+  const started = app.start().then(() => {
+    if (stopping === undefined) logger.info('ready: database, queue and model');
+  });
   return { url, started, stop: () => (stopping ??= stop()) };
 }
 
