@@ -2,6 +2,10 @@ import type { Logger } from 'pino';
 import type { Config } from '../src/config/schema.ts';
 import type { Database } from '../src/db/database.ts';
 import type { Embedder } from '../src/embedding/embedder.ts';
+import type { TenantSweep } from '../src/lifecycle/job-runs.ts';
+import type { SweepOptions, SweepReport } from '../src/lifecycle/sweep.ts';
+import type { MemoryContext } from '../src/memory/context.ts';
+import { newRequestContext } from '../src/request-id.ts';
 
 /** What a job may use. It works for all tenants, visiting each within its own boundary. */
 export interface JobContext {
@@ -12,9 +16,29 @@ export interface JobContext {
   readonly now: () => Date;
 }
 
-export interface Job {
+/** Done for each tenant apart, so that several workers share the tenants and one that fails leaves the others alone. */
+export interface TenantJob extends TenantSweep {
+  readonly for: 'tenant';
+}
+
+/** Done once for the whole server. */
+export interface ServerJob {
   readonly name: string;
-  /** Its entry in [butler.schedule]. */
-  readonly schedule: keyof Config['schedule'];
-  readonly run: (context: JobContext) => Promise<void>;
+  readonly for: 'server';
+  readonly run: (context: JobContext, work: ServerWork) => Promise<SweepReport>;
+}
+
+export interface ServerWork extends SweepOptions {
+  /** Asks for a tenant's job to be done soon. One that is waiting or under way already is not asked for twice. */
+  readonly request: (name: string, tenantId: string) => Promise<void>;
+}
+
+/** Its name is that of its entry in [butler.schedule], with hyphens. */
+export type Job = TenantJob | ServerJob;
+
+/** Of a job that nobody asked for, in one tenant. */
+export function contextOfTenant(context: JobContext, tenantId: string): MemoryContext {
+  const { db, embedder, config, logger, now } = context;
+  const principal = { tenantId, butler: null, role: 'admin' } as const;
+  return { db, embedder, config, logger, now, principal, requestContext: newRequestContext() };
 }

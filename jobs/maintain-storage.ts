@@ -1,11 +1,8 @@
 import { maintainStorage } from '../src/lifecycle/storage.ts';
-import type { Job } from './job.ts';
+import type { ServerJob } from './job.ts';
 
-export const maintainStorageJob: Job = {
+export const maintainStorageJob: ServerJob = {
   name: 'maintain-storage',
-  schedule: 'maintainStorage',
-  run: async ({ db, logger }) => {
-    const report = await maintainStorage(db);
-    logger.info(report, 'storage maintained');
-  },
+  for: 'server',
+  run: async ({ db }, { dryRun }) => maintainStorage(db, dryRun),
 };

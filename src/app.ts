@@ -1,7 +1,7 @@
 import { execute } from 'graphql';
 import type { Server as McpServer } from '@modelcontextprotocol/sdk/server/index.js';
-import { jobs } from '../jobs/jobs.ts';
 import { startQueue, type Queue } from '../jobs/queue.ts';
+import { createJobRunner } from '../jobs/runner.ts';
 import type { MemoryCore } from './create-memory.ts';
 import { pendingMigrations } from './db/migrate.ts';
 import { describeError, type DescribedError } from './describe-error.ts';
@@ -10,8 +10,10 @@ import { createDocumentPolicy, type DocumentPolicy } from './graphql/document-po
 import { createGraphQLHttpDoor, type GraphQLHttpDoor } from './graphql/http.ts';
 import { schema } from './graphql/schema.ts';
 import { createHealthProbe, isReady, type CheckFunction, type HealthProbe } from './health.ts';
+import { describeTroubles, readSchedules } from './lifecycle/schedules.ts';
 import { renderLandingPage } from './landing-page.ts';
 import { findForeignness } from './loopback.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import { createMcpHttpDoor, type McpHttpDoor } from './mcp/http.ts';
 import { bindSurface, createMcpServer, selectTools } from './mcp/server.ts';
 import { createActivityFeed, type ActivityFeedTimes } from './memory/activity-feed.ts';
@@ -58,15 +60,17 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
     migrations: () => checkMigrations(core),
     model: async () => checkModel(core, modelChanges),
     queue: async () => (queue === undefined ? starting : queue.check().then(() => ok)),
+    schedules: async () => (queue === undefined ? starting : checkSchedules(core)),
   });
   const activity = createActivityFeed({ ...activityTimes, db: core.db, logger: core.logger });
   const references = new ReferenceQueue(core);
-  const scheduledJobs = new Set<string>(jobs.map(({ schedule }) => schedule));
+  const jobs = createJobRunner(core, () => queue);
+  const metrics = createMetrics(core, knownPaths);
   const createContext = (given: Partial<RequestContext> = {}): GraphQLContext => ({
     health,
     activity,
     references,
-    scheduledJobs,
+    jobs,
     memory: {
       db: core.db,
       principal: localOperator,
@@ -85,7 +89,7 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
     queue = await startQueue(core);
   };
   return {
-    fetch: (request) => answer(request, { core, graphql, health, mcp: mcp.http }),
+    fetch: (request) => answer(request, { core, graphql, health, mcp: mcp.http, metrics }),
     createContext,
     createMcpServer: mcp.newServer,
     documentPolicy: policy,
@@ -101,6 +105,7 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
       activity.close();
       await mcp.http.close();
       await references.stop();
+      await jobs.stop();
       // A queue that is still starting would go on after the database is closed.
       await queueStart?.catch(() => undefined);
       await queue?.stop();
@@ -143,6 +148,13 @@ async function checkMigrations({ db }: MemoryCore): ReturnType<CheckFunction> {
   return pending.length === 0 ? ok : { status: 'failed', detail: `not applied: ${pending.join(', ')}` };
 }
 
+/** A job that does not run is no reason to send requests elsewhere, but somebody should look. */
+async function checkSchedules(core: MemoryCore): ReturnType<CheckFunction> {
+  const schedules = await readSchedules(core);
+  const isIll = schedules.some(({ status }) => status === 'missed' || status === 'failing');
+  return { status: isIll ? 'degraded' : 'ok', detail: describeTroubles(schedules) };
+}
+
 function checkModel({ embedder }: MemoryCore, changes: string[]): Awaited<ReturnType<CheckFunction>> {
   const { state, detail } = embedder.status();
   if (state === 'failed') return { status: 'failed', detail };
@@ -164,7 +176,10 @@ interface Doors {
   graphql: GraphQLHttpDoor;
   health: HealthProbe;
   mcp: McpHttpDoor;
+  metrics: Metrics;
 }
+
+const knownPaths = ['/', '/graphql', '/mcp', '/healthz', '/readyz', '/metrics'] as const;
 
 async function answer(request: Request, doors: Doors): Promise<Response> {
   const requestContext = acceptRequestContext(request.headers);
@@ -178,7 +193,9 @@ async function answer(request: Request, doors: Doors): Promise<Response> {
       return refuse(500, code, message);
     });
     const milliseconds = Math.round(performance.now() - startedAt);
-    logger.info({ method: request.method, path, status: response.status, milliseconds }, 'request');
+    const { method } = request;
+    doors.metrics.countRequest({ method, path, status: response.status, seconds: milliseconds / 1000 });
+    logger.info({ method, path, status: response.status, milliseconds }, 'request');
     // On the response itself: a feed in a new one would never learn that its client hung up.
     response.headers.set('x-request-id', requestContext.requestId);
     return response;
@@ -209,6 +226,10 @@ async function route(path: string, request: Request, doors: Doors, requestContex
     case '/readyz': {
       const health = await doors.health.read();
       return Response.json(health, { status: isReady(health) ? 200 : 503 });
+    }
+    case '/metrics': {
+      const { contentType, text } = await doors.metrics.render();
+      return new Response(text, { headers: { 'content-type': contentType } });
     }
     default:
       return refuse(404, 'NOT_FOUND', `nothing is at ${path}`);

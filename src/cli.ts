@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 import { homedir } from 'node:os';
 import { Command } from 'commander';
+import { findJob } from '../jobs/runner.ts';
 import { createApp } from './app.ts';
 import { loadConfig, type LoadedConfig } from './config/load-config.ts';
 import { createMemory, databaseOptions, prepareDatabase } from './create-memory.ts';
 import { openDatabase } from './db/database.ts';
 import { examine } from './doctor.ts';
 import { MemoryError } from './errors.ts';
+import { describeJobs, runJobByHand } from './job-by-hand.ts';
 import { createLogger } from './logger.ts';
 import { serveMcpStdio } from './mcp/stdio.ts';
 import { findDifferences } from './memory/verify.ts';
@@ -35,6 +37,12 @@ program
   .command('verify')
   .description('compare what the events add up to with what the tables hold')
   .action(() => run(verify));
+program
+  .command('job [name]')
+  .description('run a job now; without a name, list the jobs')
+  .option('--dry-run', 'count what it would do, and change nothing', false)
+  .option('--tenant <id>', 'only for this tenant')
+  .action((name: string | undefined, options: { dryRun: boolean; tenant?: string }) => run(() => job(name, options)));
 program
   .command('doctor')
   .description('check everything and print it for a bug report')
@@ -124,6 +132,22 @@ async function verify(): Promise<void> {
     if (count > 0) process.exitCode = 1;
   } finally {
     await db.close();
+  }
+}
+
+async function job(name: string | undefined, { dryRun, tenant }: { dryRun: boolean; tenant?: string }): Promise<void> {
+  const { config } = readConfig();
+  if (name === undefined) return void process.stdout.write(`${describeJobs({ config })}\n`);
+  findJob(name);
+  const stopping = new AbortController();
+  void onSignal().then(() => stopping.abort());
+  const core = await createMemory({ config, logger: createLogger(config, 'stderr') });
+  try {
+    const given = { name, dryRun, tenant, signal: stopping.signal };
+    const isWell = await runJobByHand(core, given, (line) => process.stdout.write(`${line}\n`));
+    if (!isWell) process.exitCode = 1;
+  } finally {
+    await core.close();
   }
 }
 

@@ -1,6 +1,6 @@
 import { packageManifest } from './package-root.ts';
 
-export const checkNames = ['database', 'migrations', 'model', 'queue'] as const;
+export const checkNames = ['database', 'migrations', 'model', 'queue', 'schedules'] as const;
 export type CheckName = (typeof checkNames)[number];
 
 export const healthStatuses = ['ok', 'starting', 'degraded', 'failed'] as const;

@@ -11,6 +11,7 @@ const places: Place[] = [
   { path: '/mcp', what: 'MCP endpoint (Streamable HTTP) with the memory_* tools; not for a browser' },
   { path: '/healthz', what: 'whether the process is alive' },
   { path: '/readyz', what: 'whether database, migrations, model and queue are ready' },
+  { path: '/metrics', what: 'figures for Prometheus: requests, schedules, the process' },
 ];
 
 export function renderLandingPage({ butler }: Config): string {

@@ -1,3 +1,4 @@
+import type { JobRunner } from '../lifecycle/job-runs.ts';
 import type { ActivityFeed } from '../memory/activity-feed.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import type { ReferenceQueue } from '../memory/references.ts';
@@ -10,6 +11,6 @@ export interface GraphQLContext {
   readonly activity: ActivityFeed;
   /** Counts what was returned to someone who asked, after the answer was sent. */
   readonly references: ReferenceQueue;
-  /** Entries of [butler.schedule] that this version has a job for. */
-  readonly scheduledJobs: ReadonlySet<string>;
+  /** Runs jobs by name, for operators. */
+  readonly jobs: JobRunner;
 }

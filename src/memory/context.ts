@@ -25,11 +25,14 @@ export interface MemoryContext {
   readonly logger: Logger;
   readonly config: Config;
   readonly requestContext: RequestContext;
+  /** Who events say it was, where that is not the principal itself: a job works for nobody in particular. */
+  readonly actor?: string;
   /** Where given: gets the id of the event of each write, for whoever may want to undo it. */
   readonly recorded?: string[];
 }
 
 /** Who did it, as events record it. */
-export function actorOf(principal: Principal): string {
+export function actorOf({ principal, actor }: Pick<MemoryContext, 'principal' | 'actor'>): string {
+  if (actor !== undefined) return actor;
   return principal.butler === null ? principal.role : `${principal.role}:${principal.butler}`;
 }

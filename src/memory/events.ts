@@ -53,7 +53,7 @@ function rowOf(context: MemoryContext, event: EventInput): Prisma.MemoryEventCre
     entityType: event.entityType,
     entityId: event.entityId,
     occurredAt: context.now(),
-    actor: actorOf(principal),
+    actor: actorOf(context),
     requestId: requestContext.requestId,
     subrequestId: requestContext.subrequestId,
     segmentId: requestContext.segmentId,

@@ -37,7 +37,7 @@ async function serveAndAsk(): Promise<void> {
   try {
     await server.started;
     await fetch(`${server.url}/`);
-    await graphql(server.url, '{ schedules { job cron enabled description } }');
+    await graphql(server.url, '{ schedules { name cron enabled description } }');
     await graphql(server.url, 'mutation { storeEpisode(input: { content: "tea", butler: "b" }) { __typename } }');
     await graphql(server.url, 'mutation { storeRule(input: { content: "serve tea" }) { __typename } }');
     await graphql(server.url, '{ search(input: { query: "tea" }) { results { score } } }');

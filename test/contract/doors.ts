@@ -21,7 +21,7 @@ import {
 } from '../../src/memory/memories.ts';
 import { storeNote, type StoreNoteInput } from '../../src/memory/notes.ts';
 import { markRule, storeRule, type MarkRuleInput, type StoreRuleInput } from '../../src/memory/rules.ts';
-import { readStats, type Count } from '../../src/memory/stats.ts';
+import { readStats, type Count } from '../../src/lifecycle/stats.ts';
 import { undoEvent } from '../../src/memory/undo.ts';
 import { buildContext, type ContextInput } from '../../src/retrieval/context.ts';
 import { explainMemory } from '../../src/retrieval/explain.ts';

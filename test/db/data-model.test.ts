@@ -77,6 +77,8 @@ describe('checks', () => {
     facts_valid_time_check: () => ({ valid_from: new Date('2026-02-01'), valid_to: new Date('2026-01-01') }),
     facts_event_check: () => ({ kind: 'event' }),
     rules_anti_pattern_check: () => ({ maturity: 'anti_pattern' }),
+    job_runs_status_check: () => ({ status: 'nonsense', finished_at: new Date('2026-01-02') }),
+    job_runs_finished_check: () => ({ finished_at: new Date('2026-01-02') }),
     api_tokens_butler_check: () => ({ role: 'butler' }),
     ...Object.fromEntries(
       ['episodes', 'facts', 'rules'].flatMap((table) => [
@@ -164,6 +166,8 @@ describe('checks', () => {
       'facts.kind',
       'facts.permanence',
       'facts.validity',
+      'job_runs.started_by',
+      'job_runs.status',
       'memory_events.entity_type',
       'memory_links.relation',
       'memory_links.source_type',

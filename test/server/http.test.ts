@@ -36,6 +36,7 @@ describe('/readyz', () => {
         { name: 'migrations', status: 'ok', detail: null },
         { name: 'model' },
         { name: 'queue', status: 'starting', detail: 'not started yet' },
+        { name: 'schedules', status: 'starting', detail: 'not started yet' },
       ],
     });
 
@@ -45,7 +46,11 @@ describe('/readyz', () => {
     expect(late.status).toBe(200);
     expect(await late.json()).toMatchObject({
       status: 'ok',
-      checks: ['database', 'migrations', 'model', 'queue'].map((name) => ({ name, status: 'ok', detail: null })),
+      checks: ['database', 'migrations', 'model', 'queue', 'schedules'].map((name) => ({
+        name,
+        status: 'ok',
+        detail: null,
+      })),
     });
   });
 
@@ -127,5 +132,24 @@ describe('x-request-id', () => {
       const response = await get(path, { 'x-request-id': `id-of${path}`.replace('/', '.') });
       expect(response.headers.get('x-request-id')).toBe(`id-of${path}`.replace('/', '.'));
     }
+  });
+});
+
+describe('/metrics', () => {
+  it('tells of requests by path, without names that a caller made up, and of every schedule', async () => {
+    await get('/healthz');
+    await get('/made/up/by/someone');
+    const response = await get('/metrics');
+    const text = await response.text();
+
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(text).toContain(
+      'butler_memory_http_request_duration_seconds_count{method="GET",path="/healthz",status="200"}',
+    );
+    expect(text).toContain('butler_memory_http_request_duration_seconds_count{method="GET",path="other",status="404"}');
+    expect(text).not.toContain('made');
+    expect(text).toContain('butler_memory_schedules_known 1');
+    expect(text).toContain('butler_memory_schedule_status{job="decay-sweep",status="waiting"} 1');
+    expect(text).toContain('butler_memory_schedule_status{job="decay-sweep",status="missed"} 0');
   });
 });

@@ -19,7 +19,7 @@ const smallest: Record<string, () => Row> = {
     created_at: past,
   }),
   consolidation_runs: () => ({
-    butler: 'alfred',
+    butler: `butler ${randomUUID()}`,
     engine: 'patterns',
     status: 'running',
     worker: 'worker-1',
@@ -60,6 +60,16 @@ const smallest: Record<string, () => Row> = {
     response: {},
     created_at: past,
   }),
+  job_runs: () => ({
+    job: 'decay-sweep',
+    started_by: 'schedule',
+    actor: 'schedule',
+    request_id: 'request-1',
+    status: 'running',
+    started_at: past,
+    last_sign_at: past,
+  }),
+  event_days: () => ({ day: '2026-01-01', event_type: `fact.${randomUUID()}`, count: 1 }),
   api_tokens: () => ({
     name: 'test',
     token_hash: randomUUID(),
@@ -69,7 +79,7 @@ const smallest: Record<string, () => Row> = {
   }),
 };
 
-const tablesWithoutId = new Set(['memory_links', 'idempotency_keys']);
+const tablesWithoutId = new Set(['memory_links', 'idempotency_keys', 'event_days']);
 
 export function rowOf(table: string, tenantId: string, columns: Row = {}): Row {
   const make = smallest[table];

@@ -38,8 +38,3 @@ export function ruleStats({ tenantId, scope, now }: StatsQuery): Prisma.Sql {
     FROM rules WHERE tenant_id = ${tenantId} ${inScope(scope)}
     GROUP BY 1, 2, 3, 4, 5`;
 }
-
-/** The queue's own tables: the last run of each job, whatever came of it. */
-export const lastJobRuns = `
-  SELECT DISTINCT ON (name) name, state::text, started_on AS "startedAt", completed_on AS "completedAt"
-  FROM pgboss.job WHERE started_on IS NOT NULL AND name NOT LIKE '\\_\\_%' ORDER BY name, started_on DESC`;

@@ -1,17 +1,17 @@
-import { resolveOffsetConnection } from '@pothos/plugin-relay';
 import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
 import { countChanges, listChanges, type ChangeCount, type MemoryChange, type Span } from '../../memory/diff.ts';
 import { findMemoryAsOf, readHistory, readStates, type Version } from '../../memory/history.ts';
 import type { MemoryReference } from '../../memory/links.ts';
 import { readTimeline, type TimelineEntry } from '../../memory/timeline.ts';
 import { undoEvent } from '../../memory/undo.ts';
-import { checkDate, checkLimit } from '../../memory/values.ts';
+import { checkDate } from '../../memory/values.ts';
 import { builder } from '../builder.ts';
 import { ChangeKindEnum, MemoryTypeEnum, ValidityEnum } from '../enums.ts';
+import { pageOf, totalCount } from '../pages.ts';
 import { writeResult } from '../results.ts';
 import { MemoryEventRef } from './event.ts';
 import type { FactRef } from './fact.ts';
-import { lists, MemoryFilterInput, pageLimit } from './memory-list.ts';
+import { lists, MemoryFilterInput } from './memory-list.ts';
 import { MemoryInterface } from './memory.ts';
 
 /** What was: the versions of one memory, everything as of a moment, what changed between two; and how to take it back. */
@@ -265,40 +265,3 @@ builder.mutationField('undo', (t) =>
     resolve: (_root, { input }, { memory }) => undone.answer(memory, (context) => undoEvent(context, input)),
   }),
 );
-
-interface PageArguments {
-  first?: number | null | undefined;
-  last?: number | null | undefined;
-  before?: string | null | undefined;
-  after?: string | null | undefined;
-}
-
-/** Pages by number, for what does not change while it is read. */
-async function pageOf(
-  args: PageArguments,
-  read: (page: { offset: number; limit: number }) => Promise<{ items: unknown[]; total: number }>,
-): Promise<unknown> {
-  for (const field of ['first', 'last'] as const) checkLimit(field, args[field], 1, pageLimit);
-  let total = 0;
-  const connection = await resolveOffsetConnection({ args, defaultSize: 20, maxSize: pageLimit }, async (page) => {
-    const found = await read(page);
-    total = found.total > 0 || page.offset === 0 ? found.total : (await read({ offset: 0, limit: 1 })).total;
-    return found.items;
-  });
-  return { ...connection, total };
-}
-
-// oxlint-disable-next-line typescript/explicit-function-return-type -- the type is what Pothos infers
-function totalCount(name: string, description: string) {
-  return {
-    name,
-    description,
-    // oxlint-disable-next-line typescript/no-explicit-any -- the field builder of a connection that Pothos has not named
-    fields: (t: any) => ({
-      totalCount: t.int({
-        description: 'How many there are on all pages.',
-        resolve: ({ total }: { total: number }) => total,
-      }),
-    }),
-  };
-}

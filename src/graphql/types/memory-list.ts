@@ -13,6 +13,7 @@ import {
   PermanenceEnum,
   ValidityEnum,
 } from '../enums.ts';
+import { pageLimit } from '../pages.ts';
 import { EpisodeRef } from './episode.ts';
 import { FactRef } from './fact.ts';
 import { RuleRef } from './rule.ts';
@@ -68,7 +69,6 @@ const MemoryOrderInput = builder.inputType('MemoryOrder', {
   }),
 });
 
-export const pageLimit = 100;
 const usualPage = 20;
 
 export const lists = [

@@ -1,7 +1,8 @@
-import { readStats, type Count, type JobRun, type MemoryStats } from '../../memory/stats.ts';
+import { readStats, type Count, type MemoryStats } from '../../lifecycle/stats.ts';
 import { builder } from '../builder.ts';
+import { ScheduleRef } from './schedule.ts';
 
-const CountRef = builder.objectRef<Count>('Count').implement({
+export const CountRef = builder.objectRef<Count>('Count').implement({
   description: 'How many there are of something.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Of what.' }),
@@ -74,16 +75,6 @@ const RuleStatsRef = builder.objectRef<MemoryStats['rules']>('RuleStats').implem
   }),
 });
 
-const JobRunRef = builder.objectRef<JobRun>('JobRun').implement({
-  description: 'One run of a job.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'The job.' }),
-    state: t.exposeString('state', { description: 'What came of it: active, completed, failed, retry or cancelled.' }),
-    startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it began.' }),
-    completedAt: t.expose('completedAt', { type: 'DateTime', nullable: true, description: 'When it ended.' }),
-  }),
-});
-
 const StatsRef = builder.objectRef<MemoryStats>('Stats').implement({
   description: 'What there is and how it fares.',
   fields: (t) => ({
@@ -98,9 +89,9 @@ const StatsRef = builder.objectRef<MemoryStats>('Stats').implement({
       resolve: ({ byGeneration }) => byGeneration,
     }),
     jobs: t.field({
-      type: [JobRunRef],
+      type: [ScheduleRef],
       nullable: true,
-      description: 'The last run of each job that has run; null when the queue could not be asked.',
+      description: 'Every job, its schedule and its last run; null when the queue could not be asked.',
       resolve: ({ jobs }) => jobs,
     }),
     unknown: t.exposeStringList('unknown', {

@@ -28,7 +28,7 @@ export const statsTool: Tool = {
         facts { total byValidity ${counts} byPermanence ${counts} confidence }
         rules { total disabled byValidity ${counts} byMaturity ${counts} confidence effectiveness }
         byGeneration ${counts}
-        jobs { name state startedAt completedAt }
+        jobs { name status state startedAt completedAt nextAt }
         unknown
       }
     }

@@ -1,10 +1,11 @@
-import { episodeStats, factStats, lastJobRuns, ruleStats } from '../db/sql/memory-stats.ts';
-import type { Permanence } from './confidence.ts';
-import type { MemoryContext } from './context.ts';
-import { isLive } from './facts.ts';
-import { generationOf, generations, type Generation } from './generation.ts';
-import type { Maturity } from './rule-maturity.ts';
-import { normaliseName } from './text.ts';
+import { episodeStats, factStats, ruleStats } from '../db/sql/memory-stats.ts';
+import type { Permanence } from '../memory/confidence.ts';
+import type { MemoryContext } from '../memory/context.ts';
+import { isLive } from '../memory/facts.ts';
+import { generationOf, generations, type Generation } from '../memory/generation.ts';
+import type { Maturity } from '../memory/rule-maturity.ts';
+import { normaliseName } from '../memory/text.ts';
+import { readSchedules, type Schedule } from './schedules.ts';
 
 export interface Count {
   name: string;
@@ -37,16 +38,9 @@ export interface MemoryStats {
   };
   byGeneration: Count[];
   /** Null when the queue could not be asked. */
-  jobs: JobRun[] | null;
+  jobs: Schedule[] | null;
   /** What could not be found out, and is null here and not zero. */
   unknown: string[];
-}
-
-export interface JobRun {
-  name: string;
-  state: string;
-  startedAt: Date;
-  completedAt: Date | null;
 }
 
 interface EpisodeRow {
@@ -84,7 +78,7 @@ export async function readStats(
     client.$queryRaw<EpisodeRow[]>(episodeStats(query)),
     client.$queryRaw<FactRow[]>(factStats(query)),
     client.$queryRaw<RuleRow[]>(ruleStats(query)),
-    readJobRuns(context),
+    readJobs(context),
   ]);
   const live = {
     facts: facts.filter(({ validity }) => isLive(validity)),
@@ -115,12 +109,11 @@ export async function readStats(
 }
 
 /** A queue that is not there yet, or not reachable, must not take the rest with it. */
-async function readJobRuns({ db, logger }: MemoryContext): Promise<JobRun[] | null> {
+async function readJobs(context: MemoryContext): Promise<Schedule[] | null> {
   try {
-    const { rows } = await db.queueQuery(lastJobRuns);
-    return rows as JobRun[];
+    return await readSchedules(context);
   } catch (error) {
-    logger.warn({ err: error }, 'the job queue could not be asked for its last runs');
+    context.logger.warn({ err: error }, 'the job queue could not be asked for its last runs');
     return null;
   }
 }

@@ -1,0 +1,95 @@
+import { findJobRun, listJobRuns, statusOf, type JobRun, type JobRunStatus } from '../../lifecycle/job-runs.ts';
+import type { SweepReport } from '../../lifecycle/sweep.ts';
+import { builder } from '../builder.ts';
+import { pageOf, totalCount } from '../pages.ts';
+import { writeResult } from '../results.ts';
+import { CountRef } from './stats.ts';
+
+const JobRunStatusEnum = builder.enumType('JobRunStatus', {
+  description: 'How far a run of a job is.',
+  values: {
+    running: { description: 'Under way.' },
+    succeeded: { description: 'Done.' },
+    failed: { description: 'Ended by the error that it names. What it did before that stays done.' },
+    lost: { description: 'Its process says nothing any more. What it did before that stays done.' },
+  } satisfies Record<JobRunStatus, object>,
+});
+
+const JobRunRef = builder.objectRef<JobRun>('JobRun').implement({
+  description: 'One run of a job in this tenant.',
+  fields: (t) => ({
+    uuid: t.expose('id', { type: 'UUID', description: 'The run.' }),
+    name: t.exposeString('job', { description: 'The job.' }),
+    status: t.field({
+      type: JobRunStatusEnum,
+      description: 'How far it is.',
+      resolve: (run, _args, { memory }) => statusOf(run, memory.now()),
+    }),
+    startedBy: t.exposeString('startedBy', { description: 'What started it: schedule or person.' }),
+    actor: t.exposeString('actor', { description: 'Who started it.' }),
+    startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it began.' }),
+    finishedAt: t.expose('finishedAt', { type: 'DateTime', nullable: true, description: 'When it ended.' }),
+    done: t.exposeInt('done', { description: 'How much of it was done when it last said so.' }),
+    total: t.exposeInt('total', { nullable: true, description: 'Out of how much; null where that is not known.' }),
+    report: t.field({
+      type: [CountRef],
+      description: 'What it did, in numbers; of a dry run, what it would do.',
+      resolve: ({ report }) => Object.entries(report as SweepReport).map(([name, count]) => ({ name, count })),
+    }),
+    error: t.exposeString('error', { nullable: true, description: 'Why it failed.' }),
+  }),
+});
+
+builder.queryField('jobRuns', (t) =>
+  t.connection(
+    {
+      type: JobRunRef,
+      authScopes: { role: 'operator' },
+      description: 'Runs of jobs in this tenant, newest first.',
+      args: { name: t.arg.string({ description: 'Only of this job.' }) },
+      resolve: (_root, { name, ...args }, { memory }) =>
+        pageOf(args, async (page) => {
+          const { runs, total } = await listJobRuns(memory, name ?? undefined, page);
+          return { items: runs, total };
+        }) as never,
+    },
+    totalCount('JobRunConnection', 'A page of runs.'),
+    { name: 'JobRunEdge', description: 'A run, and its place.' },
+  ),
+);
+
+builder.queryField('jobRun', (t) =>
+  t.field({
+    type: JobRunRef,
+    nullable: true,
+    authScopes: { role: 'operator' },
+    description: 'One run of a job in this tenant; null when it is not there.',
+    args: { id: t.arg.string({ required: true, description: 'UUID of the run.' }) },
+    resolve: (_root, { id }, { memory }) => findJobRun(memory, id),
+  }),
+);
+
+const RunJobInput = builder.inputType('RunJobInput', {
+  description: 'Which job to run now.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: 'The job, by its name: decay-sweep, for example.' }),
+    dryRun: t.boolean({ defaultValue: false, description: 'Counts what it would do, and changes nothing.' }),
+  }),
+});
+
+const ranJob = writeResult('RunJob', {
+  field: 'run',
+  type: JobRunRef,
+  description: 'The run: ended, or under way still if it takes more than some seconds. A dry run is not kept.',
+});
+
+builder.mutationField('runJob', (t) =>
+  t.field({
+    type: ranJob.type,
+    authScopes: { role: 'operator' },
+    description: 'Runs a job in this tenant now, whatever its schedule says. It does no harm to run one too often.',
+    args: { input: t.arg({ type: RunJobInput, required: true, description: 'The job.' }) },
+    resolve: (_root, { input }, { memory, jobs }) =>
+      ranJob.answer(memory, (context) => jobs.run(context, { name: input.name, dryRun: input.dryRun ?? false })),
+  }),
+);

@@ -1,0 +1,133 @@
+import { v7 as uuidv7 } from 'uuid';
+import { describeError } from '../describe-error.ts';
+import type { JobRun, Prisma } from '../generated/prisma/client.ts';
+import { actorOf, type MemoryContext } from '../memory/context.ts';
+import { checkUuid } from '../memory/values.ts';
+import type { SweepOptions, SweepReport } from './sweep.ts';
+
+export type { JobRun };
+
+/** A sweep of one tenant by the name of its job. */
+export interface TenantSweep {
+  readonly name: string;
+  readonly sweep: (context: MemoryContext, options: SweepOptions) => Promise<SweepReport>;
+}
+
+export interface RunOptions extends SweepOptions {
+  readonly startedBy: 'schedule' | 'person';
+}
+
+/** Runs jobs for whoever asks by name. It lives in jobs/; the doors know it by this. */
+export interface JobRunner {
+  readonly names: readonly string[];
+  /** Answers with the run when it has ended, or while it still goes on if it takes long. */
+  run(context: MemoryContext, given: { name: string; dryRun: boolean }): Promise<JobRun>;
+  stop(): Promise<void>;
+}
+
+/** How often a run that has nothing to tell says that it lives. */
+const signIntervalMs = 30_000;
+
+/** After so long without a sign its process is taken for dead. */
+const silenceLimitMs = 4 * signIntervalMs;
+
+export const jobRunStatuses = ['running', 'succeeded', 'failed', 'lost'] as const;
+export type JobRunStatus = (typeof jobRunStatuses)[number];
+
+export function statusOf(run: Pick<JobRun, 'status' | 'lastSignAt'>, now: Date): JobRunStatus {
+  const isSilent = now.getTime() - run.lastSignAt.getTime() > silenceLimitMs;
+  return run.status === 'running' && isSilent ? 'lost' : (run.status as JobRunStatus);
+}
+
+export async function listJobRuns(
+  { db, principal: { tenantId } }: MemoryContext,
+  job: string | undefined,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<{ runs: JobRun[]; total: number }> {
+  const where = { tenantId, ...(job !== undefined && { job }) };
+  const { jobRun } = db.tenant(tenantId);
+  const newestFirst = [{ startedAt: 'desc' as const }, { id: 'desc' as const }];
+  const [runs, total] = await Promise.all([
+    jobRun.findMany({ where, orderBy: newestFirst, skip: offset, take: limit }),
+    jobRun.count({ where }),
+  ]);
+  return { runs, total };
+}
+
+export async function findJobRun({ db, principal }: MemoryContext, given: string): Promise<JobRun | null> {
+  const { tenantId } = principal;
+  const id = checkUuid('id', given);
+  return db.tenant(tenantId).jobRun.findUnique({ where: { tenantId_id: { tenantId, id } } });
+}
+
+/** Does the sweep and keeps what came of it. A failure is the run's, not the caller's: look at its status. */
+export async function recordRun(context: MemoryContext, job: TenantSweep, options: RunOptions): Promise<JobRun> {
+  const run = begin(context, job, options);
+  // A dry run leaves no trace, not even this one.
+  if (options.dryRun) return { ...run, ...(await attempt(context, job, options)) };
+  const { tenantId, id } = run;
+  const runs = context.db.tenant(tenantId).jobRun;
+  const where = { tenantId_id: { tenantId, id } };
+  await runs.create({ data: { ...run, report: {} } });
+  const sign = keepSigns(context, (data) => runs.update({ where, data }));
+  try {
+    const outcome = await attempt(context, job, { ...options, progress: sign.progress(options.progress) });
+    return await runs.update({ where, data: { ...outcome, report: outcome.report ?? {} } });
+  } finally {
+    sign.stop();
+  }
+}
+
+function begin(context: MemoryContext, { name }: TenantSweep, { startedBy }: RunOptions): JobRun {
+  const startedAt = context.now();
+  return {
+    tenantId: context.principal.tenantId,
+    id: uuidv7(),
+    job: name,
+    startedBy,
+    actor: actorOf(context),
+    requestId: context.requestContext.requestId,
+    status: 'running',
+    startedAt,
+    lastSignAt: startedAt,
+    finishedAt: null,
+    done: 0,
+    total: null,
+    report: {},
+    error: null,
+  };
+}
+
+type Outcome = Pick<JobRun, 'status' | 'finishedAt' | 'error'> & { report?: SweepReport };
+
+async function attempt(context: MemoryContext, job: TenantSweep, options: SweepOptions): Promise<Outcome> {
+  try {
+    const report = await job.sweep({ ...context, actor: `job:${job.name}` }, options);
+    return { status: 'succeeded', finishedAt: context.now(), error: null, report };
+  } catch (error) {
+    const { message } = describeError(error, context.logger);
+    return { status: 'failed', finishedAt: context.now(), error: message };
+  }
+}
+
+interface Signs {
+  progress(told: SweepOptions['progress']): NonNullable<SweepOptions['progress']>;
+  stop(): void;
+}
+
+/** Writes down how far it came at every interval, so that others can see it; and that it lives, when it did not move. */
+function keepSigns(context: MemoryContext, write: (data: Prisma.JobRunUpdateInput) => Promise<unknown>): Signs {
+  let reached: { done: number; total: number | null } = { done: 0, total: null };
+  const timer = setInterval(() => {
+    write({ ...reached, lastSignAt: context.now() }).catch((error: unknown) =>
+      context.logger.warn({ err: error }, 'the progress of a job could not be written down'),
+    );
+  }, signIntervalMs).unref();
+  return {
+    progress: (told) => (done, total) => {
+      reached = { done, total };
+      told?.(done, total);
+    },
+    stop: () => clearInterval(timer),
+  };
+}

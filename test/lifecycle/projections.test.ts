@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readEventDays, refreshProjections } from '../../src/lifecycle/projections.ts';
+import { storeEpisode } from '../../src/memory/episodes.ts';
+import { storeFact } from '../../src/memory/facts.ts';
+import { createTestCore, type TestCore } from '../support/core.ts';
+
+let core: TestCore;
+
+beforeAll(async () => {
+  core = await createTestCore();
+  for (const day of [-3, -3, -1, 0]) {
+    await core.onDay(day, () => storeEpisode(core.context(), { content: `day ${day}`, butler: 'home' }));
+  }
+  await core.onDay(-3, () => storeFact(core.context(), { subject: 'user', predicate: 'likes', content: 'tea' }));
+});
+afterAll(() => core.close());
+
+const run = (dryRun = false): Promise<unknown> => refreshProjections(core.context(), { dryRun });
+const counted = (): Promise<unknown[]> => core.db.tenant('default').eventDay.findMany();
+
+/** But for the registration of the model, which is an event too. */
+async function read(from: number, to: number): Promise<Record<string, Record<string, number>>> {
+  const days = await readEventDays(core.context(), { from: core.day(from), to: core.day(to) });
+  return Object.fromEntries(
+    days.map(({ day, counts }) => [
+      day,
+      Object.fromEntries(
+        counts.filter(({ name }) => !name.startsWith('embedding_version')).map(({ name, count }) => [name, count]),
+      ),
+    ]),
+  );
+}
+
+const expected = {
+  '2026-02-26': { 'episode.stored': 2, 'fact.stored': 1 },
+  '2026-02-28': { 'episode.stored': 1 },
+  '2026-03-01': { 'episode.stored': 1 },
+};
+
+describe('the events of each day', () => {
+  it('are counted from the events themselves before anything was prepared', async () => {
+    expect(await read(-5, 0)).toEqual(expected);
+  });
+
+  it('are kept for the days that are over, by a job that a dry run foretells', async () => {
+    expect(await run(true)).toEqual({ days: 2 });
+    expect(await counted()).toEqual([]);
+    expect(await run()).toEqual({ days: 2 });
+    expect(await read(-5, 0)).toEqual(expected);
+  });
+
+  it('are not counted twice when the job runs again', async () => {
+    const before = await counted();
+    expect(await run(true)).toEqual({ days: 0 });
+    expect(await run()).toEqual({ days: 0 });
+    expect(await counted()).toEqual(before);
+  });
+
+  it('are told for the days that were asked for', async () => {
+    expect(await read(-3, -2)).toEqual({ '2026-02-26': expected['2026-02-26'] });
+    await core.db.tenant('default').eventDay.deleteMany({ where: { eventType: 'fact.stored' } });
+    expect(await read(-3, -2)).toEqual({ '2026-02-26': { 'episode.stored': 2 } });
+  });
+
+  it('are those of the tenant', async () => {
+    const other = core.context({ tenantId: 'other' });
+    expect(await readEventDays(other, {})).toEqual([]);
+    expect(await refreshProjections(other, { dryRun: false })).toEqual({ days: 0 });
+  });
+
+  it('are refused over more than a year, and backwards', async () => {
+    const read = (from: number, to: number): Promise<unknown> =>
+      readEventDays(core.context(), { from: core.day(from), to: core.day(to) });
+    await expect(read(-400, 0)).rejects.toThrow('from: at most 366 days before to, and not after it; given');
+    await expect(read(1, 0)).rejects.toThrow('from: at most 366 days before to');
+  });
+});
