@@ -2,41 +2,39 @@ import { execute } from 'graphql';
 import type { Server as McpServer } from '@modelcontextprotocol/sdk/server/index.js';
 import { startQueue, type Queue } from '../jobs/queue.ts';
 import { createJobRunner } from '../jobs/runner.ts';
+import { createAuthenticator, localOperator, type Authenticator } from './auth/authenticate.ts';
+import { currentCaller } from './auth/caller.ts';
 import type { MemoryCore } from './create-memory.ts';
 import { pendingMigrations } from './db/migrate.ts';
-import { describeError, type DescribedError } from './describe-error.ts';
+import { MemoryError } from './errors.ts';
 import type { GraphQLContext } from './graphql/context.ts';
 import { createDocumentPolicy, type DocumentPolicy } from './graphql/document-policy.ts';
-import { createGraphQLHttpDoor, type GraphQLHttpDoor } from './graphql/http.ts';
+import { createGraphQLHttpDoor } from './graphql/http.ts';
 import { schema } from './graphql/schema.ts';
-import { createHealthProbe, isReady, type CheckFunction, type HealthProbe } from './health.ts';
+import { createHealthProbe, type CheckFunction, type HealthProbe } from './health.ts';
+import { ModelHealth } from './lifecycle/model-health.ts';
 import { describeTroubles, readSchedules } from './lifecycle/schedules.ts';
-import { renderLandingPage } from './landing-page.ts';
-import { findForeignness } from './loopback.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
+import { createMetrics } from './metrics.ts';
 import { createMcpHttpDoor, type McpHttpDoor } from './mcp/http.ts';
 import { bindSurface, createMcpServer, selectTools } from './mcp/server.ts';
 import { createActivityFeed, type ActivityFeedTimes } from './memory/activity-feed.ts';
-import type { Principal } from './memory/context.ts';
+import type { MemoryContext, Principal } from './memory/context.ts';
 import { ReferenceQueue } from './memory/references.ts';
 import { loadTokenizer } from './retrieval/tokenizers.ts';
 import { describeModel, findModelChanges } from './memory/embedding-versions.ts';
-import {
-  acceptRequestContext,
-  currentRequestContext,
-  newRequestContext,
-  withRequestContext,
-  type RequestContext,
-} from './request-id.ts';
+import { currentRequestContext, newRequestContext, type RequestContext } from './request-id.ts';
+import { answerRequest, knownPaths } from './routes.ts';
 import type { ToolGroup } from './tool-groups.ts';
 
 export interface App {
   /** Every HTTP request, so that a test needs no port. */
   fetch(request: Request): Promise<Response>;
   /** For doors that are not HTTP: graphql-ws and MCP over stdio. What is not given is that of the current request. */
-  createContext(requestContext?: Partial<RequestContext>): GraphQLContext;
-  /** With the tools of all groups that are configured, unless told otherwise. */
-  createMcpServer(groups?: readonly ToolGroup[]): McpServer;
+  createContext(requestContext?: Partial<RequestContext>, caller?: Principal): GraphQLContext;
+  /** With the tools of all groups that are configured, unless told otherwise; for the caller of each request, or `caller`. */
+  createMcpServer(groups?: readonly ToolGroup[], caller?: Principal): McpServer;
+  /** Who may come in. */
+  authenticator: Authenticator;
   /** Which documents clients may send, over whatever they send them. */
   documentPolicy: DocumentPolicy;
   health: HealthProbe;
@@ -48,34 +46,25 @@ export interface App {
 /** Of one request, at every door. No honest one comes near it. */
 export const bodyLimitBytes = 4 * 1024 * 1024;
 
-/** With no authentication configured, whoever reaches the loopback address is the operator of the one tenant. */
-const localOperator: Principal = { tenantId: 'default', butler: null, role: 'operator' };
-
 export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {}): App {
   let queue: Queue | undefined;
   let queueStart: Promise<void> | undefined;
-  let modelChanges: string[] = [];
-  const health = createHealthProbe(core.db.engine, {
-    database: async () => core.db.ping().then(() => ok),
-    migrations: () => checkMigrations(core),
-    model: async () => checkModel(core, modelChanges),
-    queue: async () => (queue === undefined ? starting : queue.check().then(() => ok)),
-    schedules: async () => (queue === undefined ? starting : checkSchedules(core)),
-  });
-  const activity = createActivityFeed({ ...activityTimes, db: core.db, logger: core.logger });
+  const health = watchParts(core, () => queue);
+  const activity = createActivityFeed({ ...activityTimes, logger: core.logger });
   const references = new ReferenceQueue(core);
   const jobs = createJobRunner(core, () => queue);
   const metrics = createMetrics(core, knownPaths);
-  const createContext = (given: Partial<RequestContext> = {}): GraphQLContext => ({
+  const authenticator = createAuthenticator(core);
+  const createContext: App['createContext'] = (given = {}, caller = currentCaller()) => ({
     health,
     activity,
     references,
     jobs,
     memory: {
-      db: core.db,
-      principal: localOperator,
+      ...reachOf(core, caller ?? requireOpenness(authenticator)),
       now: core.now,
       embedder: core.embedder,
+      reranker: core.reranker,
       logger: core.logger,
       config: core.config,
       requestContext: { ...(currentRequestContext() ?? newRequestContext()), ...given },
@@ -85,19 +74,23 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
   const graphql = createGraphQLHttpDoor({ policy, bodyLimitBytes, logger: core.logger, createContext });
   const mcp = createMcp(core, createContext);
   const startDatabaseParts = async (): Promise<void> => {
-    modelChanges = await reportModelChanges(core);
+    const changed = await reportModelChanges(core);
     queue = await startQueue(core);
+    // At once, and not when its schedule comes round.
+    if (core.config.schedule.reembed.enabled) for (const tenantId of changed) await queue.request('reembed', tenantId);
   };
   return {
-    fetch: (request) => answer(request, { core, graphql, health, mcp: mcp.http, metrics }),
+    fetch: (request) => answerRequest(request, { core, authenticator, graphql, health, mcp: mcp.http, metrics }),
     createContext,
     createMcpServer: mcp.newServer,
     documentPolicy: policy,
+    authenticator,
     health,
     start: async () => {
       queueStart = startDatabaseParts();
       await queueStart;
       await core.embedder.load();
+      await core.reranker?.load();
       // Some megabytes, which the first context would wait for; a tokenizer that is not there is told now.
       await loadTokenizer(core.config);
     },
@@ -113,6 +106,33 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
   };
 }
 
+function watchParts(core: MemoryCore, queue: () => Queue | undefined): HealthProbe {
+  const modelHealth = new ModelHealth(core);
+  return createHealthProbe(core.db.engine, {
+    database: async () => core.db.ping().then(() => ok),
+    migrations: () => checkMigrations(core),
+    model: () => checkModel(core, modelHealth),
+    queue: async () =>
+      queue()
+        ?.check()
+        .then(() => ok) ?? starting,
+    schedules: async () => (queue() === undefined ? starting : checkSchedules(core)),
+  });
+}
+
+/** What a caller works with: a butler sees no more of the database than is its own, whatever the code above forgets. */
+function reachOf({ db }: MemoryCore, principal: Principal): Pick<MemoryContext, 'db' | 'principal'> {
+  if (principal.role !== 'butler') return { principal, db };
+  if (!principal.butler) throw new MemoryError('UNAUTHENTICATED', 'authorization: a butler that has a name');
+  return { principal, db: db.confinedTo(principal.butler) };
+}
+
+/** Whoever did not come in through a door that asks is the operator, and only where nobody is asked. */
+function requireOpenness({ isRequired }: Authenticator): Principal {
+  if (isRequired) throw new MemoryError('UNAUTHENTICATED', 'authorization: a caller; given none');
+  return localOperator;
+}
+
 interface Mcp {
   newServer: App['createMcpServer'];
   http: McpHttpDoor;
@@ -121,7 +141,7 @@ interface Mcp {
 function createMcp({ config, logger, now }: MemoryCore, createContext: App['createContext']): Mcp {
   const { toolGroups, sessions, sessionIdleSeconds: idleSeconds, maxSessions } = config.mcp;
   const surface = bindSurface(schema);
-  const newServer = (groups = toolGroups): McpServer =>
+  const newServer: Mcp['newServer'] = (groups = toolGroups, caller) =>
     createMcpServer({
       ...surface,
       tools: selectTools(surface.tools, groups),
@@ -129,7 +149,7 @@ function createMcp({ config, logger, now }: MemoryCore, createContext: App['crea
       schema,
       logger,
       execute: async (document, variableValues) =>
-        execute({ schema, document, variableValues, contextValue: createContext() }),
+        execute({ schema, document, variableValues, contextValue: createContext({}, caller) }),
     });
   const http = createMcpHttpDoor({
     newServer,
@@ -155,87 +175,20 @@ async function checkSchedules(core: MemoryCore): ReturnType<CheckFunction> {
   return { status: isIll ? 'degraded' : 'ok', detail: describeTroubles(schedules) };
 }
 
-function checkModel({ embedder }: MemoryCore, changes: string[]): Awaited<ReturnType<CheckFunction>> {
+async function checkModel({ embedder }: MemoryCore, modelHealth: ModelHealth): ReturnType<CheckFunction> {
   const { state, detail } = embedder.status();
   if (state === 'failed') return { status: 'failed', detail };
   if (state !== 'ready') return { status: 'starting', detail: `the embedding model is ${state}` };
+  const changes = await modelHealth.read();
   return changes.length === 0 ? ok : { status: 'degraded', detail: changes.join('; ') };
 }
 
+/** The tenants that are to be re-embedded. */
 async function reportModelChanges({ db, embedder, logger }: MemoryCore): Promise<string[]> {
   const changes = await findModelChanges(db, embedder.model);
-  return changes.map(({ tenantId, stored, configured }) => {
-    const text = `tenant ${tenantId} has vectors of ${describeModel(stored)}; configured is ${describeModel(configured)}; they are not compared`;
+  for (const { tenantId, stored, configured } of changes) {
+    const text = `tenant ${tenantId} has vectors of ${describeModel(stored)}; configured is ${describeModel(configured)}; they are not compared, and made anew`;
     logger.warn({ tenantId, stored, configured }, text);
-    return text;
-  });
-}
-
-interface Doors {
-  core: MemoryCore;
-  graphql: GraphQLHttpDoor;
-  health: HealthProbe;
-  mcp: McpHttpDoor;
-  metrics: Metrics;
-}
-
-const knownPaths = ['/', '/graphql', '/mcp', '/healthz', '/readyz', '/metrics'] as const;
-
-async function answer(request: Request, doors: Doors): Promise<Response> {
-  const requestContext = acceptRequestContext(request.headers);
-  return withRequestContext(requestContext, async () => {
-    const { logger } = doors.core;
-    const startedAt = performance.now();
-    const path = URL.canParse(request.url) ? new URL(request.url).pathname : request.url;
-    const response = await route(path, request, doors, requestContext).catch((error: unknown) => {
-      if (hasHungUp(request, error)) return new Response(null, { status: clientClosedRequest });
-      const { code, message } = describeError(error, logger);
-      return refuse(500, code, message);
-    });
-    const milliseconds = Math.round(performance.now() - startedAt);
-    const { method } = request;
-    doors.metrics.countRequest({ method, path, status: response.status, seconds: milliseconds / 1000 });
-    logger.info({ method, path, status: response.status, milliseconds }, 'request');
-    // On the response itself: a feed in a new one would never learn that its client hung up.
-    response.headers.set('x-request-id', requestContext.requestId);
-    return response;
-  });
-}
-
-/** Nobody reads the answer; the number is for the log, and the one that proxies use. */
-const clientClosedRequest = 499;
-
-function hasHungUp({ signal }: Request, error: unknown): boolean {
-  return signal.aborted || (error as NodeJS.ErrnoException).code === 'ECONNRESET';
-}
-
-async function route(path: string, request: Request, doors: Doors, requestContext: RequestContext): Promise<Response> {
-  const foreignness = findForeignness(request.url, request.headers.get('origin'));
-  if (foreignness !== undefined) return refuse(403, 'FORBIDDEN', foreignness);
-  switch (path) {
-    case '/':
-      return new Response(renderLandingPage(doors.core.config), {
-        headers: { 'content-type': 'text/html; charset=utf-8' },
-      });
-    case '/graphql':
-      return doors.graphql.fetch(request, requestContext);
-    case '/mcp':
-      return doors.mcp.fetch(request);
-    case '/healthz':
-      return Response.json({ status: 'ok' });
-    case '/readyz': {
-      const health = await doors.health.read();
-      return Response.json(health, { status: isReady(health) ? 200 : 503 });
-    }
-    case '/metrics': {
-      const { contentType, text } = await doors.metrics.render();
-      return new Response(text, { headers: { 'content-type': contentType } });
-    }
-    default:
-      return refuse(404, 'NOT_FOUND', `nothing is at ${path}`);
   }
-}
-
-function refuse(status: number, code: DescribedError['code'], message: string): Response {
-  return Response.json({ error: { code, message } }, { status });
+  return changes.map(({ tenantId }) => tenantId);
 }

@@ -3,8 +3,9 @@ import { homedir } from 'node:os';
 import { Command } from 'commander';
 import { findJob } from '../jobs/runner.ts';
 import { createApp } from './app.ts';
+import { localOperator } from './auth/authenticate.ts';
 import { loadConfig, type LoadedConfig } from './config/load-config.ts';
-import { createMemory, databaseOptions, prepareDatabase } from './create-memory.ts';
+import { createMemory, databaseOptions, prepareDatabase, type MemoryCore } from './create-memory.ts';
 import { openDatabase } from './db/database.ts';
 import { examine } from './doctor.ts';
 import { MemoryError } from './errors.ts';
@@ -14,6 +15,7 @@ import { serveMcpStdio } from './mcp/stdio.ts';
 import { findDifferences } from './memory/verify.ts';
 import { packageManifest } from './package-root.ts';
 import { startServer } from './server.ts';
+import { endToken, issueToken, printTokens, replaceToken, type TokenOptions } from './tokens-by-hand.ts';
 import { chooseToolGroups } from './tool-groups.ts';
 
 const program = new Command('butler-memory')
@@ -43,6 +45,35 @@ program
   .option('--dry-run', 'count what it would do, and change nothing', false)
   .option('--tenant <id>', 'only for this tenant')
   .action((name: string | undefined, options: { dryRun: boolean; tenant?: string }) => run(() => job(name, options)));
+const token = program.command('token').description('create, list, rotate and revoke the tokens of callers');
+token
+  .command('create')
+  .description('create a token and print it, this once')
+  .requiredOption('--role <role>', 'butler, operator or admin')
+  .option('--tenant <id>', 'the tenant that it is good for', 'default')
+  .option('--butler <name>', 'the butler that it speaks for; needed for the role butler')
+  .option('--name <name>', 'what people call it', 'token')
+  .option('--expires <when>', 'when it ends: a date, or a time from now such as 30d or 12h')
+  .action((options: TokenOptions) => run(() => withCore((core) => issueToken(core, options, print))));
+token
+  .command('list')
+  .description('list tokens, without what they are')
+  .option('--tenant <id>', 'only of this tenant')
+  .action((options: { tenant?: string }) => run(() => withCore((core) => printTokens(core, options.tenant, print))));
+token
+  .command('rotate <id>')
+  .description('put a new token in the place of an old one, which ends, and print it, this once')
+  .option('--tenant <id>', 'its tenant', 'default')
+  .action((id: string, { tenant }: { tenant: string }) =>
+    run(() => withCore((core) => replaceToken(core, tenant, id, print))),
+  );
+token
+  .command('revoke <id>')
+  .description('end a token')
+  .option('--tenant <id>', 'its tenant', 'default')
+  .action((id: string, { tenant }: { tenant: string }) =>
+    run(() => withCore((core) => endToken(core, tenant, id, print))),
+  );
 program
   .command('doctor')
   .description('check everything and print it for a bug report')
@@ -93,7 +124,7 @@ async function serveStdio(groupNames: string | undefined): Promise<void> {
   // Standard output belongs to the protocol.
   const core = await createMemory({ config, logger: createLogger(config, 'stderr') });
   const app = createApp(core);
-  const closed = serveMcpStdio(app.createMcpServer(groups));
+  const closed = serveMcpStdio(app.createMcpServer(groups, localOperator));
   try {
     await Promise.race([closed, signal, app.start().then(() => closed)]);
   } finally {
@@ -135,20 +166,30 @@ async function verify(): Promise<void> {
   }
 }
 
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+async function withCore(work: (core: MemoryCore) => Promise<void>): Promise<void> {
+  const { config } = readConfig();
+  const core = await createMemory({ config, logger: createLogger(config, 'stderr') });
+  try {
+    await work(core);
+  } finally {
+    await core.close();
+  }
+}
+
 async function job(name: string | undefined, { dryRun, tenant }: { dryRun: boolean; tenant?: string }): Promise<void> {
   const { config } = readConfig();
   if (name === undefined) return void process.stdout.write(`${describeJobs({ config })}\n`);
   findJob(name);
   const stopping = new AbortController();
   void onSignal().then(() => stopping.abort());
-  const core = await createMemory({ config, logger: createLogger(config, 'stderr') });
-  try {
-    const given = { name, dryRun, tenant, signal: stopping.signal };
-    const isWell = await runJobByHand(core, given, (line) => process.stdout.write(`${line}\n`));
+  await withCore(async (core) => {
+    const isWell = await runJobByHand(core, { name, dryRun, tenant, signal: stopping.signal }, print);
     if (!isWell) process.exitCode = 1;
-  } finally {
-    await core.close();
-  }
+  });
 }
 
 async function printFindings(): Promise<void> {

@@ -1,3 +1,5 @@
+import type { Config } from './config/schema.ts';
+
 const loopbackHost = /^(127(\.\d{1,3}){3}|\[?::1\]?|localhost)$/;
 
 export function isLoopback(host: string): boolean {
@@ -5,14 +7,32 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Why a request must not be answered while there is no authentication; undefined when it may be. A page of another site
- * in the operator's browser must neither ask by our address nor by a name of its own that it pointed at this machine.
+ * Why a request must not be answered; undefined when it may be. A page of another site in somebody's browser must
+ * neither ask by our address nor by a name of its own that it pointed at this machine.
  */
-export function findForeignness(url: string, origin: string | null | undefined): string | undefined {
+export function findForeignness(
+  url: string,
+  origin: string | null | undefined,
+  config?: Pick<Config, 'auth' | 'butler'>,
+): string | undefined {
   const target = URL.canParse(url) ? new URL(url) : undefined;
-  if (target === undefined || !isLoopback(target.hostname)) {
-    return `host: a loopback address (127.0.0.1, ::1, localhost) allowed while no authentication is configured; given ${JSON.stringify(target?.hostname ?? url)}`;
+  const own = config?.butler.publicUrl === undefined ? undefined : new URL(config.butler.publicUrl);
+  const isGuarded = config?.auth.mode === 'required';
+  if (target === undefined || !isOurs(target.hostname, own?.hostname, isGuarded)) {
+    const given = JSON.stringify(target?.hostname ?? url);
+    return `host: ${describeHosts(own?.hostname, isGuarded)}; given ${given}`;
   }
-  if (origin === null || origin === undefined || origin === target.origin) return undefined;
-  return `origin: ${target.origin} allowed; given ${JSON.stringify(origin)}`;
+  if (origin === null || origin === undefined || origin === target.origin || origin === own?.origin) return undefined;
+  return `origin: ${own?.origin ?? target.origin} allowed; given ${JSON.stringify(origin)}`;
+}
+
+/** Who must show a token may come by any name, unless we were told by which one. */
+function isOurs(host: string, own: string | undefined, isGuarded: boolean): boolean {
+  return isLoopback(host) || (isGuarded && (own === undefined || host === own));
+}
+
+function describeHosts(own: string | undefined, isGuarded: boolean): string {
+  const loopback = 'a loopback address (127.0.0.1, ::1, localhost)';
+  if (!isGuarded) return `${loopback} allowed while no authentication is configured`;
+  return `${own ?? 'any'} or ${loopback} allowed`;
 }

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { WebSocketServer } from 'ws';
 import { bodyLimitBytes, createApp, type App } from './app.ts';
 import type { Config } from './config/schema.ts';
-import { createMemory } from './create-memory.ts';
+import { createMemory, type MemoryCore } from './create-memory.ts';
 import { MemoryError } from './errors.ts';
 import { socketOptions } from './graphql/sockets.ts';
 import { findForeignness, isLoopback } from './loopback.ts';
@@ -20,11 +20,11 @@ export interface RunningServer {
 }
 
 export async function startServer(config: Config, logger: Logger): Promise<RunningServer> {
-  requireLoopback(config.butler.host);
+  requireLoopback(config);
   const core = await createMemory({ config, logger });
   const app = createApp(core);
   const { http, events } = serveRequests(app);
-  const feeds = { events, sockets: serveSubscriptions(http, app, logger) };
+  const feeds = { events, sockets: serveSubscriptions(http, app, core) };
   try {
     await listen(http, config);
   } catch (error) {
@@ -42,18 +42,20 @@ export async function startServer(config: Config, logger: Logger): Promise<Runni
     await core.close();
     logger.info('stopped');
   };
-  const started = app.start().then(() => {
+  const start = async (): Promise<void> => {
+    await app.start();
     if (stopping === undefined) logger.info('ready: database, queue and model');
-  });
-  return { url, started, stop: () => (stopping ??= stop()) };
+  };
+  return { url, started: start(), stop: () => (stopping ??= stop()) };
 }
 
-/** There is no authentication yet, so nobody outside this machine may reach the port. */
-function requireLoopback(host: string): void {
-  if (isLoopback(host)) return;
+/** Where nobody is asked who they are, nobody outside this machine may reach the port. */
+function requireLoopback({ butler: { host }, auth }: Config): void {
+  if (auth.mode === 'required' || isLoopback(host)) return;
   throw new MemoryError(
     'CONFIGURATION',
     `butler.host: a loopback address (127.0.0.1, ::1, localhost) allowed while no authentication is configured; given ${JSON.stringify(host)}`,
+    { hint: 'Set butler.auth.mode to "required" and create a token with butler-memory token create.' },
   );
 }
 
@@ -77,16 +79,27 @@ export function serveRequests(app: App): { http: Server; events: Set<ServerRespo
   return { http, events };
 }
 
-export function serveSubscriptions(http: Server, app: App, logger: Logger): WebSocketServer {
+export function serveSubscriptions(
+  http: Server,
+  app: App,
+  { config, logger }: Pick<MemoryCore, 'config' | 'logger'>,
+): WebSocketServer {
   const sockets = new WebSocketServer({
     noServer: true,
     path: '/graphql',
     maxPayload: bodyLimitBytes,
     verifyClient: ({ req }, done) =>
-      done(findForeignness(`http://${req.headers.host}`, req.headers.origin) === undefined, 403),
+      done(findForeignness(`http://${req.headers.host}`, req.headers.origin, config) === undefined, 403),
   });
   useServer(
-    socketOptions(app.documentPolicy, () => app.createContext(), logger),
+    socketOptions(
+      app.documentPolicy,
+      {
+        authenticate: (authorization) => app.authenticator.authenticate(authorization),
+        createContext: (caller) => app.createContext({}, caller),
+      },
+      logger,
+    ),
     sockets,
   );
   http.on('upgrade', (request, socket, head) =>

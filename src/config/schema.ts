@@ -1,18 +1,22 @@
 import type { z } from 'zod';
 import {
+  commandLine,
   cron,
   databaseName,
   directory,
   file,
   flag,
   host,
+  httpUrl,
   line,
   modelId,
   numberAbove,
   numberBetween,
   oneOf,
   postgresUrl,
+  secret,
   someOf,
+  variableNames,
   wholeNumber,
 } from './kinds.ts';
 import { toCamelCase } from '../names.ts';
@@ -66,6 +70,10 @@ const embedding = table({
   allow_download: setting(flag, {
     default: false,
     description: 'Whether a model that the package does not carry may be fetched from the hub',
+  }),
+  models_directory: setting(directory, {
+    environment: 'BUTLER_MEMORY_MODELS_DIRECTORY',
+    description: 'Where models are looked for first, each in the directory of its name, such as Xenova/gte-small',
   }),
 });
 
@@ -217,10 +225,35 @@ const retrieval = table({
     b: setting(share, { default: 0.4, description: 'How much the length of a memory counts against it' }),
   }),
   neighbour_weights: table({
-    previous: neighbourWeight(0.7, 'in the episode before it'),
+    previous: neighbourWeight(0.6, 'in the episode before it'),
     second_previous: neighbourWeight(0.5, 'in the second episode before it'),
     next: neighbourWeight(0.4, 'in the episode after it'),
     second_next: neighbourWeight(0.2, 'in the second episode after it'),
+    reply: neighbourWeight(0.95, 'in the episode before it, if that one asks something'),
+  }),
+  session_weight: setting(share, {
+    default: 0.5,
+    description: 'Share of the score of an episode that hangs on how near its session comes to the query',
+  }),
+  question_weight: setting(share, {
+    default: 0.9,
+    description: 'What the score of an episode that asks something is multiplied by, in a hybrid search',
+  }),
+  rerank: table({
+    enabled: setting(flag, {
+      default: false,
+      description: 'Whether a cross-encoder reads the best matches of a hybrid search together with the query',
+    }),
+    model: setting(modelId, {
+      default: 'Xenova/ms-marco-MiniLM-L-6-v2',
+      description: 'That model: one for sequence classification with a single output; the package carries none',
+    }),
+    dtype: setting(oneOf('fp32', 'fp16', 'q8', 'q4'), {
+      default: 'q8',
+      description: 'Precision of its weights',
+    }),
+    candidates: setting(wholeNumber(1, 50), { default: 50, description: 'Matches that it reads, the best ones' }),
+    weight: setting(share, { default: 0.5, description: 'Share of what it says in the score' }),
   }),
   relevance_floor: setting(share, {
     default: 0.1,
@@ -269,12 +302,135 @@ const retrieval = table({
   score_weights: scoreWeights,
 });
 
+const llm = table(
+  {
+    provider: setting(oneOf('openai-compatible', 'anthropic'), {
+      default: 'openai-compatible',
+      description: 'Which protocol the model speaks; most servers, local ones too, speak that of OpenAI',
+    }),
+    base_url: setting(httpUrl, {
+      description: 'Where its API is, with the version; left out, that of Anthropic for "anthropic"',
+    }),
+    model: setting(line(200), { description: 'Name of the model, as its server knows it' }),
+    api_key: setting(secret, {
+      environment: 'BUTLER_MEMORY_LLM_API_KEY',
+      description: 'Key that the server asks for; better in the environment than in a file',
+    }),
+    structured_output: setting(oneOf('schema', 'json', 'text'), {
+      description:
+        'What the server is asked to hold the answer to; left out, schema for "anthropic" and json for the others',
+    }),
+    temperature: setting(numberBetween(0, 2), {
+      default: 0,
+      description: 'Randomness of the answers; some models take no other than 1',
+    }),
+    timeout_seconds: setting(wholeNumber(1, 300), {
+      default: 120,
+      description: 'Seconds after which a request is given up',
+    }),
+    max_output_tokens: setting(wholeNumber(100, 200_000), {
+      default: 4000,
+      description: 'Tokens of an answer, at most',
+    }),
+    requests_per_minute: setting(wholeNumber(1, 10_000), {
+      default: 20,
+      description: 'Requests that one process starts within a minute, at most',
+    }),
+    input_cost_per_million: setting(numberBetween(0, 100_000), {
+      default: 0,
+      description: 'Dollars for a million tokens of prompts',
+    }),
+    output_cost_per_million: setting(numberBetween(0, 100_000), {
+      default: 0,
+      description: 'Dollars for a million tokens of answers',
+    }),
+    max_cost_per_day_usd: setting(numberAbove(0, 1_000_000), {
+      description: 'Dollars that all tenants together may spend in a day of UTC; left out, there is no limit',
+    }),
+  },
+  ({ max_cost_per_day_usd: ceiling, input_cost_per_million: input, output_cost_per_million: output }) =>
+    ceiling === undefined || input + output > 0
+      ? undefined
+      : {
+          key: 'max_cost_per_day_usd',
+          allowed: 'left out while input_cost_per_million and output_cost_per_million are both 0',
+          given: `${ceiling}`,
+        },
+);
+
+const command = table({
+  command: setting(commandLine, {
+    description: 'Program that reads the prompt from its input and writes the answer, with its arguments',
+  }),
+  environment: setting(variableNames, {
+    default: [],
+    description: 'Environment variables that it gets besides PATH, HOME and LANG',
+  }),
+  timeout_seconds: setting(wholeNumber(1, 3600), {
+    default: 300,
+    description: 'Seconds after which it is ended, with all it started',
+  }),
+  max_output_bytes: setting(wholeNumber(1000, 100_000_000), {
+    default: 1_000_000,
+    description: 'Bytes of its answer, at most',
+  }),
+});
+
+const consolidation = table(
+  {
+    engine: setting(oneOf('patterns', 'llm', 'command', 'agent', 'off'), {
+      default: 'patterns',
+      description: 'What turns episodes into facts and rules; agent waits for an agent to claim them, off does nothing',
+    }),
+    batch_size: setting(wholeNumber(1, 1000), {
+      default: 100,
+      description: 'Episodes of one butler that a consolidation run takes at most',
+    }),
+    backlog_episodes: setting(wholeNumber(1, 1_000_000), {
+      default: 50,
+      description: 'Episodes of a tenant that wait before it is consolidated at once, whatever the schedule says',
+    }),
+    lease_seconds: setting(wholeNumber(1, 86_400), {
+      default: 300,
+      description: 'Seconds for which a run has its episodes to itself; renewed while its engine works',
+    }),
+    max_attempts: setting(wholeNumber(1, 100), {
+      default: 5,
+      description: 'Failures after which an episode becomes a dead letter',
+    }),
+    retry_base_seconds: setting(wholeNumber(0, 86_400), {
+      default: 60,
+      description: 'Seconds until the first retry; each further one waits twice as long',
+    }),
+    max_prompt_tokens: setting(wholeNumber(2500, 1_000_000), {
+      default: 16_000,
+      description: 'Tokens of the prompt that a model or an agent gets for a run, at most',
+    }),
+    llm,
+    command,
+  },
+  ({ engine, llm: model, command: program }) => {
+    const needs = (key: string, value: unknown): { key: string; allowed: string; given: string } | undefined =>
+      value === undefined ? { key, allowed: `set while engine is "${engine}"`, given: 'nothing' } : undefined;
+    if (engine === 'command') return needs('command.command', program.command);
+    if (engine !== 'llm') return undefined;
+    return (
+      needs('llm.model', model.model) ??
+      (model.provider === 'anthropic' ? undefined : needs('llm.base_url', model.base_url))
+    );
+  },
+);
+
 const memory = table({
   embedding_model: setting(modelId, {
     default: 'Xenova/all-MiniLM-L6-v2',
     description: 'Model that makes the vectors; all-MiniLM-L6-v2 alone means the default',
   }),
   embedding_dimensions: setting(wholeNumber(1, 2000), { default: 384, description: 'Length of the vectors it makes' }),
+  idempotency_ttl_days: setting(numberAbove(0, days), {
+    default: 30,
+    description: 'Days for which an idempotency key is known: sent again later, it is a new write',
+  }),
   embedding,
   episodes: table({
     default_ttl_days: setting(numberAbove(0, days), {
@@ -282,10 +438,15 @@ const memory = table({
       description: 'Days until an episode expires when its writer names no time',
     }),
     max_entries: setting(entries, { default: 10_000, description: 'Episodes kept per tenant' }),
+    pending_grace_days: setting(numberBetween(0, days), {
+      default: 7,
+      description: 'Days for which an expired episode that waits to be consolidated is kept',
+    }),
   }),
   facts,
   rules,
   retrieval,
+  consolidation,
   eden: table({
     max_entries: setting(entries, { default: 1000, description: 'Memories of the eden generation kept per butler' }),
     promote_after_refs: setting(count, { default: 3, description: 'References that promote from eden to mid' }),
@@ -300,6 +461,11 @@ const memory = table({
     promote_after_days: setting(numberBetween(0, days), {
       default: 7,
       description: 'Days of age without which mid is not left',
+    }),
+    promote_after_sessions: setting(wholeNumber(0, 1_000_000), {
+      default: 2,
+      description:
+        'Sessions in whose recalls and searches it was found, without which mid is not left; 0 asks for none',
     }),
   }),
   long: table({
@@ -368,6 +534,45 @@ const mcp = table({
   }),
 });
 
+const auth = table({
+  mode: setting(oneOf('none', 'required'), {
+    default: 'none',
+    environment: 'BUTLER_MEMORY_AUTH',
+    description: 'Whether callers must say who they are; none serves the loopback address alone',
+  }),
+  jwt: table(
+    {
+      issuer: setting(httpUrl, { description: 'Who signs the JSON Web Tokens that are taken; none are without it' }),
+      audience: setting(line(500), {
+        description: 'Whom the tokens must be meant for: this server, by its name there',
+      }),
+      jwks_url: setting(httpUrl, { description: "Where the issuer's public keys are" }),
+      key_file: setting(file, { description: 'Public key of the issuer, in PEM or JWK form, instead of jwks_url' }),
+      algorithm: setting(
+        oneOf('RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'),
+        { default: 'RS256', description: 'What the key in key_file is for' },
+      ),
+      clock_tolerance_seconds: setting(wholeNumber(0, 600), {
+        default: 30,
+        description: "Seconds by which the issuer's clock may differ",
+      }),
+      tenant_claim: setting(line(100), { default: 'tenant', description: 'Claim that names the tenant' }),
+      butler_claim: setting(line(100), { default: 'butler', description: 'Claim that names the butler' }),
+      role_claim: setting(line(100), { default: 'role', description: 'Claim that names the role; butler without it' }),
+    },
+    ({ issuer, audience, jwks_url: jwks, key_file: key }) => {
+      const missing = (name: string): { key: string; allowed: string; given: string } => ({
+        key: name,
+        allowed: 'set while issuer is set',
+        given: 'nothing',
+      });
+      if (issuer === undefined) return undefined;
+      if (audience === undefined) return missing('audience');
+      return jwks === undefined && key === undefined ? missing('jwks_url') : undefined;
+    },
+  ),
+});
+
 const butler = table({
   name: setting(line(100), { default: 'memory', description: 'Name of this butler' }),
   description: setting(line(1000), {
@@ -379,6 +584,9 @@ const butler = table({
     default: 8150,
     environment: 'PORT',
     description: 'Port to listen on; 0 takes any free one',
+  }),
+  public_url: setting(httpUrl, {
+    description: 'Address by which clients reach this server, when that is not its own: behind a proxy, for example',
   }),
   home: setting(directory, {
     default: '~/.butler-memory',
@@ -395,6 +603,11 @@ const butler = table({
     default: 10,
     description: 'Seconds that running requests get to finish at shutdown',
   }),
+  job_workers: setting(wholeNumber(1, 32), {
+    default: 2,
+    description: 'Sweeps of tenants that this process does at one time; other processes share the rest',
+  }),
+  auth,
   db,
   graphql,
   mcp,
@@ -409,6 +622,15 @@ const butler = table({
     consolidate: job({ cron: '0 */6 * * *', prompt: 'Run memory consolidation' }),
     decay_sweep: job({ cron: '0 3 * * *', prompt: 'Run confidence decay sweep and flag fading memories' }),
     episode_cleanup: job({ cron: '0 4 * * *', prompt: 'Expire old episodes and enforce capacity limits' }),
+    consolidate_backlog: job({ cron: '*/5 * * * *', prompt: 'Consolidate at once where many episodes wait' }),
+    promote: job({ cron: '15 3 * * *', prompt: 'Promote memories that are often referenced' }),
+    evict: job({ cron: '30 3 * * *', prompt: 'Keep each generation within its capacity' }),
+    reembed: job({ cron: '45 * * * *', prompt: 'Bring memories to the configured embedding model' }),
+    refresh_projections: job({ cron: '10 0 * * *', prompt: 'Count the events of the days that are over' }),
+    purge_receipts: job({
+      cron: '15 4 * * *',
+      prompt: 'Remove receipts, idempotency keys and job runs past their time',
+    }),
     maintain_storage: job({ cron: '30 4 * * *', prompt: 'Checkpoint, vacuum and analyze the embedded database' }),
   }),
   memory,
@@ -427,7 +649,7 @@ type Camel<Value> = Value extends readonly unknown[]
     : Value;
 
 type Butler = Camel<z.output<typeof butler>>;
-type Section = 'db' | 'graphql' | 'mcp' | 'log' | 'schedule' | 'memory';
+type Section = 'auth' | 'db' | 'graphql' | 'mcp' | 'log' | 'schedule' | 'memory';
 
 /** The settings of one process: [butler] itself, and each table directly below it. Deeply frozen. */
 export interface Config extends Pick<Butler, Section> {

@@ -6,6 +6,7 @@ import { toMemoryError } from './database-errors.ts';
 import { EventHub, hasEvents, type EventSignal } from './event-signal.ts';
 import { openPglite } from './pglite-engine.ts';
 import { openPostgres } from './postgres-engine.ts';
+import { sendTogether } from './round-trip.ts';
 
 /** A Prisma client inside one transaction that is bound to one tenant. */
 export type Transaction = Prisma.TransactionClient;
@@ -21,6 +22,20 @@ export interface Database {
   transaction<T>(tenantId: string, work: (transaction: Transaction) => Promise<T>): Promise<T>;
   /** For single reads that need no common snapshot, such as those of GraphQL resolvers. */
   tenant(tenantId: string): TenantClient;
+  /**
+   * For what has to be quick: one transaction in one round trip, within the same boundary. Gives one value of each
+   * statement, the first column of its first row, as text: JSON, if it is to say more. `settings` hold for the
+   * statements and for no others.
+   */
+  roundTrip(
+    tenantId: string,
+    statements: readonly Prisma.Sql[],
+    settings?: Readonly<Record<string, string>>,
+  ): Promise<(string | null)[]>;
+  /** The same, for one butler alone: of its tenant it sees and writes what is global and what is its own. */
+  confinedTo(butler: string): Database;
+  /** Whose a token with this hash is, if it is valid at that moment. */
+  findToken(hash: string, at: Date): Promise<FoundToken | undefined>;
   /** The tenants that have stored anything: for sweeps, which then visit each within its own boundary. */
   listTenants(): Promise<string[]>;
   /** The job queue's statements. Its role sees no tenant's rows. */
@@ -31,6 +46,14 @@ export interface Database {
   readonly events: EventSignal;
   ping(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface FoundToken {
+  tenantId: string;
+  id: string;
+  butler: string | null;
+  role: string;
+  lastUsedAt: Date | null;
 }
 
 export interface DatabaseOptions {
@@ -51,25 +74,16 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     transactionOptions: { maxWait: options.transactionTimeoutMs, timeout: options.transactionTimeoutMs },
   });
   const events = new EventHub(engine.eventChannel);
-  return {
+  const database: Omit<Database, keyof TenantDoors> = {
     engine: engine.name,
     location: engine.location,
     events,
-    transaction: async (tenantId, work) => {
-      let opened: Transaction | undefined;
-      return prisma
-        .$transaction(async (transaction) => {
-          opened = transaction;
-          await transaction.$executeRaw(enterTenant(tenantId, options.statementTimeoutMs));
-          return work(transaction);
-        })
-        .catch(rethrow)
-        .finally(() => {
-          // Also after a failure: its end may let others' events out, and a commit whose answer was lost has happened.
-          if (opened !== undefined && hasEvents(opened)) events.raise(tenantId);
-        });
+    findToken: async (hash, at) => {
+      const { rows } = await asMaintenance(engine, options, (client) =>
+        client.query<FoundToken>(findToken, [hash, at]),
+      );
+      return rows[0];
     },
-    tenant: (tenantId) => bindToTenant(prisma, tenantId, options.statementTimeoutMs),
     listTenants: async () => {
       const { rows } = await asMaintenance(engine, options, (client) =>
         client.query<{ tenant: string }>('SELECT memory_tenants() AS tenant'),
@@ -87,6 +101,53 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       await prisma.$disconnect();
       await engine.close();
     },
+    confinedTo: (butler) => ({
+      ...database,
+      ...tenantDoors({ engine, prisma, events, options }, butler),
+    }),
+  };
+  return { ...database, ...tenantDoors({ engine, prisma, events, options }, null) };
+}
+
+const findToken = `
+  SELECT tenant_id AS "tenantId", id::text, butler, role, last_used_at AS "lastUsedAt" FROM memory_token($1, $2)`;
+
+interface Parts {
+  engine: Engine;
+  prisma: PrismaClient;
+  events: EventHub;
+  options: DatabaseOptions;
+}
+
+type TenantDoors = Pick<Database, 'transaction' | 'roundTrip' | 'tenant'>;
+
+/** The ways into a tenant. Each begins by saying which one, and how much of it may be seen. */
+function tenantDoors({ engine, prisma, events, options }: Parts, butler: string | null): TenantDoors {
+  const enter = (tenantId: string, settings?: Readonly<Record<string, string>>): Prisma.Sql =>
+    enterTenant({ tenantId, butler, statementTimeoutMs: options.statementTimeoutMs }, settings);
+  return {
+    transaction: async (tenantId, work) => {
+      let opened: Transaction | undefined;
+      return prisma
+        .$transaction(async (transaction) => {
+          opened = transaction;
+          await transaction.$executeRaw(enter(tenantId));
+          return work(transaction);
+        })
+        .catch(rethrow)
+        .finally(() => {
+          // Also after a failure: its end may let others' events out, and a commit whose answer was lost has happened.
+          if (opened !== undefined && hasEvents(opened)) events.raise(tenantId);
+        });
+    },
+    roundTrip: async (tenantId, statements, settings = {}) => {
+      const head = enter(tenantId, settings);
+      const [, ...answers] = await withClient(engine.pool, (client) =>
+        sendTogether(client, [head, ...statements]),
+      ).catch(rethrow);
+      return answers;
+    },
+    tenant: (tenantId) => bindToTenant(prisma, enter(tenantId)),
   };
 }
 
@@ -95,25 +156,30 @@ function openEngine(options: DatabaseOptions): Promise<Engine> {
 }
 
 /**
- * The head of every transaction, in one round trip: role, tenant, time zone and time limit, all gone at its end.
+ * The head of every transaction, in one round trip: role, tenant, butler, time zone and time limit, all gone at its end.
+ * No butler means the whole tenant.
  * Prisma's adapter writes timestamps wrongly when the session is not in UTC. The role owns nothing, so row-level
  * security binds it: a statement that forgets its tenant finds no rows.
  */
-function enterTenant(tenantId: string, statementTimeoutMs: number): Prisma.Sql {
+function enterTenant(
+  { tenantId, butler, statementTimeoutMs }: { tenantId: string; butler: string | null; statementTimeoutMs: number },
+  settings: Readonly<Record<string, string>> = {},
+): Prisma.Sql {
+  const others = Object.entries(settings).map(([name, value]) => Prisma.sql`set_config(${name}, ${value}, true), `);
   return Prisma.sql`
-    SELECT set_config('TimeZone', 'UTC', true), set_config('statement_timeout', ${String(statementTimeoutMs)}, true),
-      set_config('app.tenant', ${tenantId}, true), set_config('role', 'butler_memory_app', true)`;
+    SELECT ${others.length === 0 ? Prisma.empty : Prisma.join(others, '')}
+      set_config('TimeZone', 'UTC', true), set_config('statement_timeout', ${String(statementTimeoutMs)}, true),
+      set_config('app.tenant', ${tenantId}, true), set_config('app.butler', ${butler ?? ''}, true),
+      set_config('role', 'butler_memory_app', true)`;
 }
 
 // oxlint-disable-next-line typescript/explicit-function-return-type -- the type is what Prisma infers
-function bindToTenant(prisma: PrismaClient, tenantId: string, statementTimeoutMs: number) {
+function bindToTenant(prisma: PrismaClient, head: Prisma.Sql) {
   return prisma.$extends({
     name: 'tenant',
     query: {
       $allOperations: async ({ args, query }) => {
-        const [, result] = await prisma
-          .$transaction([prisma.$executeRaw(enterTenant(tenantId, statementTimeoutMs)), query(args)])
-          .catch(rethrow);
+        const [, result] = await prisma.$transaction([prisma.$executeRaw(head), query(args)]).catch(rethrow);
         return result as unknown;
       },
     },

@@ -19,7 +19,8 @@ export interface McpHttpOptions {
 }
 
 export interface McpHttpDoor {
-  fetch(request: Request): Promise<Response>;
+  /** `owner` says whose request it is: a session answers those of its own caller alone. */
+  fetch(request: Request, owner: string): Promise<Response>;
   /** Ends every session. */
   close(): Promise<void>;
 }
@@ -31,9 +32,9 @@ export interface McpHttpDoor {
 export function createMcpHttpDoor(options: McpHttpOptions): McpHttpDoor {
   const sessions = options.sessions && createSessions(options.sessions);
   return {
-    fetch: async (request) => {
+    fetch: async (request, owner) => {
       try {
-        return await answer(request, options, sessions);
+        return await answer(request, owner, options, sessions);
       } catch (error) {
         if (!(error instanceof MemoryError)) throw error;
         return refuse(400, ErrorCode.InvalidParams, error.message);
@@ -43,18 +44,23 @@ export function createMcpHttpDoor(options: McpHttpOptions): McpHttpDoor {
   };
 }
 
-async function answer(request: Request, options: McpHttpOptions, sessions: Sessions | undefined): Promise<Response> {
+async function answer(
+  request: Request,
+  owner: string,
+  options: McpHttpOptions,
+  sessions: Sessions | undefined,
+): Promise<Response> {
   const { searchParams } = new URL(request.url);
   const groups = chooseToolGroups(searchParams.get('groups') ?? undefined, options.toolGroups);
   const sessionId = sessions === undefined ? null : request.headers.get('mcp-session-id');
-  const session = sessionId === null ? undefined : sessions?.find(sessionId);
+  const session = sessionId === null ? undefined : sessions?.find(sessionId, owner);
   if (sessionId !== null && session === undefined) return refuseUnknownSession();
   if (request.method !== 'POST') return answerWithoutBody(request, session, sessions !== undefined);
   const message = await readMessage(request, options.bodyLimitBytes);
   if (message instanceof Response) return message;
   if (session !== undefined) return session.answer(request, message);
   const server = options.newServer(groups);
-  if (sessions !== undefined && isInitializeRequest(message)) return sessions.open(server, request, message);
+  if (sessions !== undefined && isInitializeRequest(message)) return sessions.open(server, owner, request, message);
   return answerAlone(request, message, server);
 }
 

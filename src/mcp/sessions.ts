@@ -23,13 +23,15 @@ export interface Session {
 }
 
 export interface Sessions {
-  find(id: string): Session | undefined;
+  /** Another's session is as good as none. */
+  find(id: string, owner: string): Session | undefined;
   /** Answers the message that initializes, and keeps the server for the requests to come. */
-  open(server: Server, request: Request, message: unknown): Promise<Response>;
+  open(server: Server, owner: string, request: Request, message: unknown): Promise<Response>;
   close(): Promise<void>;
 }
 
 interface OpenSession extends Session {
+  owner: string;
   /** Requests under way and streams that are open: what is used does not end by itself. */
   uses: number;
   lastUsedAt: number;
@@ -53,20 +55,21 @@ export function createSessions({ idleSeconds, maxSessions, now }: SessionOptions
     if (sessions.delete(id)) sessions.set(id, session);
   };
   return {
-    find: (id) => {
+    find: (id, owner) => {
       const session = sessions.get(id);
-      if (session === undefined || !isIdle(session, idleSeconds)) return session;
+      if (session?.owner !== owner) return undefined;
+      if (!isIdle(session, idleSeconds)) return session;
       void session.end();
       return undefined;
     },
-    open: async (server, request, message) => {
+    open: async (server, owner, request, message) => {
       sweep();
       if (sessions.size >= maxSessions) void listIdle(0)[0]?.end();
       if (sessions.size >= maxSessions) {
         return refuse(503, ErrorCode.InternalError, `sessions: at most ${maxSessions} at one time`);
       }
       const id = randomUUID();
-      const session = createSession(id, server, {
+      const session = createSession(id, owner, server, {
         touched: () => touch(id, session),
         ended: () => sessions.delete(id),
       });
@@ -87,7 +90,7 @@ interface Listeners {
   ended: () => void;
 }
 
-function createSession(id: string, server: Server, { touched, ended }: Listeners): OpenSession {
+function createSession(id: string, owner: string, server: Server, { touched, ended }: Listeners): OpenSession {
   const transport = new WebStandardStreamableHTTPServerTransport({
     enableJsonResponse: true,
     sessionIdGenerator: () => id,
@@ -100,6 +103,7 @@ function createSession(id: string, server: Server, { touched, ended }: Listeners
   };
   const connected = server.connect(transport);
   const session: OpenSession = {
+    owner,
     uses: 0,
     lastUsedAt: 0,
     end: async () => {

@@ -14,9 +14,9 @@ import {
   type EventRow,
 } from './activity.ts';
 import type { MemoryContext } from './context.ts';
+import { onlyButlerOf } from './reach.ts';
 
 export interface ActivityFeedOptions extends ActivityFeedTimes {
-  db: Database;
   logger: Logger;
 }
 
@@ -37,7 +37,7 @@ export interface FollowOptions<Item> {
 
 /**
  * Events as they are committed. Each follower reads on from its own position when it is asked for the next event, so a
- * slow one costs nothing; all that are up to date share the reads of one tail.
+ * slow one costs nothing; all that are up to date and see the same share the reads of one tail.
  */
 export interface ActivityFeed {
   /** Resolves when the place to begin is fixed: what is committed after that is not missed. */
@@ -51,34 +51,40 @@ export interface ActivityFeed {
 const pageLimit = 50;
 
 export function createActivityFeed(options: ActivityFeedOptions): ActivityFeed {
-  const { db, logger, standstillLimitMs = 30_000, pollIntervalMs = 2000 } = options;
+  const { logger, standstillLimitMs = 30_000, pollIntervalMs = 2000 } = options;
   const tails = new Map<string, { tail: ActivityTail; followers: Set<Follower<unknown>> }>();
 
-  const join = (tenantId: string, start: EventPosition): { tail: ActivityTail; followers: Set<Follower<unknown>> } => {
-    const joined = tails.get(tenantId) ?? {
+  const join = (
+    { db, principal: { tenantId } }: MemoryContext,
+    reach: string,
+    start: EventPosition,
+  ): { tail: ActivityTail; followers: Set<Follower<unknown>> } => {
+    const joined = tails.get(reach) ?? {
       tail: new ActivityTail({ db, tenantId, logger, start, pollIntervalMs }),
       followers: new Set(),
     };
-    tails.set(tenantId, joined);
+    tails.set(reach, joined);
     return joined;
   };
-  const leave = (tenantId: string, follower: Follower<unknown>): void => {
-    const joined = tails.get(tenantId);
+  const leave = (reach: string, follower: Follower<unknown>): void => {
+    const joined = tails.get(reach);
     if (!joined?.followers.delete(follower) || joined.followers.size > 0) return;
     joined.tail.close();
-    tails.delete(tenantId);
+    tails.delete(reach);
   };
   const all = (): Follower<unknown>[] => [...tails.values()].flatMap(({ followers }) => [...followers]);
   let isClosed = false;
 
   return {
     follow: async (context, { filter, after, prepare }) => {
-      const { tenantId } = context.principal;
+      const { db, principal } = context;
+      const { tenantId } = principal;
       const conditions = await conditionsOf(context, filter ?? {});
       const horizon = await findHorizon(db, tenantId);
       const position = after ? await getPosition(context, 'after', after) : horizon.position;
       if (isClosed) throw new MemoryError('DATABASE_UNAVAILABLE', 'the server is stopping', { hint: 'Connect again.' });
-      const { tail, followers } = join(tenantId, horizon.position);
+      const reach = JSON.stringify([tenantId, onlyButlerOf(context)]);
+      const { tail, followers } = join(context, reach, horizon.position);
       const follower = new Follower({
         db,
         tenantId,
@@ -89,7 +95,7 @@ export function createActivityFeed(options: ActivityFeedOptions): ActivityFeed {
         skippedIds: new Set(after ? [] : horizon.heldBackIds),
         prepare,
         standstillLimitMs,
-        leave: () => leave(tenantId, follower),
+        leave: () => leave(reach, follower),
       });
       followers.add(follower);
       return follower;

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/schema.ts';
 import type { Database } from '../db/database.ts';
 import type { Embedder } from '../embedding/embedder.ts';
+import type { Reranker } from '../embedding/reranker.ts';
 import type { RequestContext } from '../request-id.ts';
 
 export const roles = ['butler', 'operator', 'admin'] as const;
@@ -22,6 +23,8 @@ export interface MemoryContext {
   /** The only clock: whatever depends on days is tested by passing another. */
   readonly now: () => Date;
   readonly embedder: Embedder;
+  /** Where one is configured. */
+  readonly reranker?: Reranker | undefined;
   readonly logger: Logger;
   readonly config: Config;
   readonly requestContext: RequestContext;

@@ -5,12 +5,13 @@ import { millisecondsPerDay } from '../durations.ts';
 import { invalidInput, MemoryError } from '../errors.ts';
 import type { Episode, Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
-import { embedOne } from './embed.ts';
-import { ensureEmbeddingVersion } from './embedding-versions.ts';
+import { embedAll, embedOne, vectorsOfOne, vectorsToWrite } from './embed.ts';
 import { doOnce } from './idempotency.ts';
 import { loadMemories, referenceKey } from './memories.ts';
+import { findMaintenanceSession, isMaintenanceSession, refuseMaintenanceMark } from './maintenance.ts';
 import { normaliseMetadata } from './metadata.ts';
 import { createMutation, mutate, recordCreation, recordCreations, type Mutation } from './mutation.ts';
+import { requireButler } from './reach.ts';
 import { normaliseContent, normaliseName } from './text.ts';
 import { checkDate, checkNumber, checkOptionalUuid, checkUuid, normaliseTags } from './values.ts';
 
@@ -30,11 +31,13 @@ export interface StoreEpisodeInput {
 /** Append-only: the same text twice is two episodes, unless an idempotency key says that it is one. */
 export async function storeEpisode(context: MemoryContext, input: StoreEpisodeInput): Promise<Episode> {
   const values = normaliseEpisode(context, input);
-  const embedding = await embedOne(context, values.content);
+  const embedded = await embedOne(context, values.content);
   const { tenantId } = context.principal;
   const id = await mutate(context, async (mutation) => {
-    const version = await ensureEmbeddingVersion(context, mutation.transaction);
-    return appendEpisode(mutation, input, values, { embedding, version });
+    const maintenance = await findMaintenanceSession(context, mutation.transaction, [values]);
+    if (maintenance !== null) throw isMaintenanceSession(maintenance.sessionId);
+    const embeddings = await vectorsOfOne(context, mutation.transaction, embedded);
+    return appendEpisode(mutation, input, values, { embeddings });
   });
   return context.db.tenant(tenantId).episode.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
 }
@@ -48,21 +51,29 @@ export async function ingestEpisodes(context: MemoryContext, inputs: readonly St
     const values = atPlace(place, () => normaliseEpisode(context, input));
     return { place, input, values };
   });
-  const embeddings = await context.embedder.embed(episodes.map(({ values }) => values.content));
+  const embedded = await embedAll(
+    context,
+    episodes.map(({ values }) => values.content),
+  );
   const ids = await context.db.transaction(context.principal.tenantId, async (transaction) => {
-    const version = await ensureEmbeddingVersion(context, transaction);
-    const vectorOf = (place: number): Vector => ({ embedding: embeddings[place] as Float32Array, version });
+    const observed = episodes.map(({ values }) => values);
+    const maintenance = await findMaintenanceSession(context, transaction, observed);
+    if (maintenance !== null) atPlaceError(maintenance.place)(isMaintenanceSession(maintenance.sessionId));
+    const vectors = await vectorsToWrite(context, transaction, embedded);
+    const vectorsOf = (place: number): Vectors => ({ embeddings: vectors[place] ?? [] });
     await appendAll(
       context,
       transaction,
-      episodes.filter(({ input }) => !hasKey(input)).map(({ place, values }) => ({ values, vector: vectorOf(place) })),
+      episodes
+        .filter(({ input }) => !hasKey(input))
+        .map(({ place, values }) => ({ values, vectors: vectorsOf(place) })),
     );
     const stored: string[] = [];
     for (const { place, input, values } of episodes) {
       if (!hasKey(input)) stored.push(values.id);
       else
         stored.push(
-          await appendEpisode(createMutation(context, transaction), input, values, vectorOf(place)).catch(
+          await appendEpisode(createMutation(context, transaction), input, values, vectorsOf(place)).catch(
             atPlaceError(place),
           ),
         );
@@ -95,26 +106,28 @@ function atPlaceError(place: number): (error: unknown) => never {
   };
 }
 
-type EpisodeValues = Omit<NewEpisodeRow, 'tenantId' | 'requestId' | 'embedding' | 'version'>;
+type EpisodeValues = Omit<NewEpisodeRow, 'tenantId' | 'requestId' | 'embeddings'>;
 
 function normaliseEpisode(context: MemoryContext, input: StoreEpisodeInput): EpisodeValues {
   const createdAt = context.now();
+  const metadata = normaliseMetadata('metadata', input.metadata ?? {});
+  refuseMaintenanceMark({ metadata });
   return {
     id: uuidv7(),
-    butler: normaliseName('butler', input.butler),
+    butler: requireButler(context, normaliseName('butler', input.butler)),
     content: normaliseContent('content', input.content),
     sessionId: checkOptionalUuid('session_id', input.sessionId),
     importance: checkNumber('importance', input.importance ?? 5, 1, 10),
     observedAt: checkDate('observed_at', input.observedAt),
     tags: normaliseTags(input.tags),
-    metadata: normaliseMetadata('metadata', input.metadata ?? {}),
+    metadata,
     language: context.config.memory.retrieval.language,
     createdAt,
     expiresAt: new Date(createdAt.getTime() + context.config.memory.episodes.defaultTtlDays * millisecondsPerDay),
   };
 }
 
-type Vector = Pick<NewEpisodeRow, 'embedding' | 'version'>;
+type Vectors = Pick<NewEpisodeRow, 'embeddings'>;
 
 function hasKey({ idempotencyKey }: StoreEpisodeInput): boolean {
   return idempotencyKey !== null && idempotencyKey !== undefined;
@@ -124,11 +137,11 @@ function hasKey({ idempotencyKey }: StoreEpisodeInput): boolean {
 async function appendAll(
   context: MemoryContext,
   transaction: Transaction,
-  episodes: readonly { values: EpisodeValues; vector: Vector }[],
+  episodes: readonly { values: EpisodeValues; vectors: Vectors }[],
 ): Promise<void> {
   const { tenantId } = context.principal;
   const { requestId } = context.requestContext;
-  const [first, ...others] = episodes.map(({ values, vector }) => ({ ...values, ...vector, tenantId, requestId }));
+  const [first, ...others] = episodes.map(({ values, vectors }) => ({ ...values, ...vectors, tenantId, requestId }));
   if (first === undefined) return;
   const rows = [first, ...others] as const;
   await transaction.$executeRaw(insertEpisodes(rows));
@@ -144,12 +157,12 @@ async function appendEpisode(
   mutation: Mutation,
   { idempotencyKey, ...input }: StoreEpisodeInput,
   values: EpisodeValues,
-  vector: Vector,
+  vectors: Vectors,
 ): Promise<string> {
   return doOnce(mutation, { operation: 'storeEpisode', idempotencyKey, input }, async () => {
     const { transaction, tenantId, context } = mutation;
     const { requestId } = context.requestContext;
-    await transaction.$executeRaw(insertEpisodes([{ ...values, ...vector, tenantId, requestId }]));
+    await transaction.$executeRaw(insertEpisodes([{ ...values, ...vectors, tenantId, requestId }]));
     await recordCreation(mutation, { type: 'episode', id: values.id }, 'episode.stored');
     return values.id;
   });

@@ -5,12 +5,12 @@ import { invalidInput } from '../errors.ts';
 import { Prisma, type Fact } from '../generated/prisma/client.ts';
 import { decayRates, permanences, type Permanence } from './confidence.ts';
 import type { MemoryContext } from './context.ts';
-import { embedOne } from './embed.ts';
-import { ensureEmbeddingVersion } from './embedding-versions.ts';
+import { embedOne, vectorsOfOne, type EmbeddedText } from './embed.ts';
 import { mutateOnce } from './idempotency.ts';
 import { createLink, linkToSource, requireEpisode } from './links.ts';
 import { normaliseMetadata } from './metadata.ts';
 import { changeMemory, recordCreation, type Mutation } from './mutation.ts';
+import { requireScope } from './reach.ts';
 import { normaliseContent, normaliseName } from './text.ts';
 import { checkDate, checkNumber, checkOneOf, checkOptionalUuid, globalScope, normaliseTags } from './values.ts';
 
@@ -58,18 +58,37 @@ export async function storeFact(context: MemoryContext, input: StoreFactInput): 
   const { idempotencyKey, ...rest } = input;
   const id = await mutateOnce(context, { operation: 'storeFact', idempotencyKey, input: rest }, async (mutation) => {
     await requireEpisode(mutation, 'source_episode_id', values.sourceEpisodeId);
-    const live = await lockLiveFact(mutation, values);
-    if (live !== null && live.content === values.content) return confirmStored(mutation, live, input, values);
-    if (live !== null) await supersede(mutation, live, values);
-    await insertFact(mutation, values, live, embedding);
-    await linkFact(mutation, values, live);
-    return values.id;
+    const written = await writeFact(mutation, input, values, embedding);
+    return written.id;
   });
   const { tenantId } = context.principal;
   return context.db.tenant(tenantId).fact.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
 }
 
-interface FactValues {
+export interface WrittenFact {
+  id: string;
+  /** Whether it was known already, and needed only to be confirmed. */
+  isConfirmation: boolean;
+}
+
+/** The same within a mutation that is under way, of values that `normaliseFact` made of what was given. */
+export async function writeFact(
+  mutation: Mutation,
+  given: StoreFactInput,
+  values: FactValues,
+  embedding: EmbeddedText,
+): Promise<WrittenFact> {
+  const live = await lockLiveFact(mutation, values);
+  if (live !== null && live.content === values.content) {
+    return { id: await confirmStored(mutation, live, given, values), isConfirmation: true };
+  }
+  if (live !== null) await supersede(mutation, live, values);
+  await insertFact(mutation, values, live, embedding);
+  await linkFact(mutation, values, live);
+  return { id: values.id, isConfirmation: false };
+}
+
+export interface FactValues {
   id: string;
   subject: string;
   predicate: string;
@@ -88,13 +107,13 @@ interface FactValues {
   validTo: Date | null;
 }
 
-function normaliseFact(context: MemoryContext, input: StoreFactInput): FactValues {
+export function normaliseFact(context: MemoryContext, input: StoreFactInput): FactValues {
   const values: FactValues = {
     id: uuidv7(),
     subject: normaliseName('subject', input.subject),
     predicate: normaliseName('predicate', input.predicate),
     content: normaliseContent('content', input.content),
-    scope: normaliseName('scope', input.scope ?? globalScope),
+    scope: requireScope(context, normaliseName('scope', input.scope ?? globalScope)),
     kind: checkOneOf('kind', input.kind ?? 'state', factKinds),
     importance: checkNumber('importance', input.importance ?? 5, 1, 10),
     confidence: checkNumber('confidence', input.confidence ?? 1, 0, 1),
@@ -214,7 +233,7 @@ async function insertFact(
   mutation: Mutation,
   values: FactValues,
   live: Fact | null,
-  vector: Float32Array,
+  embedding: EmbeddedText,
 ): Promise<void> {
   const { context, transaction, tenantId, now } = mutation;
   await transaction.fact.create({
@@ -231,8 +250,8 @@ async function insertFact(
     },
     select: { id: true },
   });
-  const version = await ensureEmbeddingVersion(context, transaction);
-  await transaction.$executeRaw(setEmbedding('fact', { tenantId, id: values.id }, { vector, version }));
+  const vectors = await vectorsOfOne(context, transaction, embedding);
+  await transaction.$executeRaw(setEmbedding('fact', { tenantId, id: values.id }, vectors));
   await recordCreation(mutation, { type: 'fact', id: values.id }, 'fact.stored');
 }
 

@@ -4,13 +4,13 @@ import { MemoryError } from '../errors.ts';
 import type { Prisma, Rule } from '../generated/prisma/client.ts';
 import { decayRates } from './confidence.ts';
 import type { MemoryContext } from './context.ts';
-import { embedOne } from './embed.ts';
-import { ensureEmbeddingVersion } from './embedding-versions.ts';
+import { embedOne, vectorsOfOne, type EmbeddedText } from './embed.ts';
 import { mutateOnce } from './idempotency.ts';
 import { linkToSource, requireEpisode } from './links.ts';
 import { normaliseMetadata } from './metadata.ts';
-import { changeMemory, recordCreation, type Mutation } from './mutation.ts';
+import { changeMemory, mutate, recordCreation, type Mutation } from './mutation.ts';
 import { earnedMaturity, effectiveness, isAntiPattern, type Maturity } from './rule-maturity.ts';
+import { requireScope } from './reach.ts';
 import { normaliseContent, normaliseName } from './text.ts';
 import { checkNumber, checkOptionalUuid, checkUuid, globalScope, normaliseTags } from './values.ts';
 
@@ -33,47 +33,66 @@ export const candidateConfidence = 0.5;
 
 /** Stores how to behave, as a candidate that has yet to earn trust. */
 export async function storeRule(context: MemoryContext, input: StoreRuleInput): Promise<Rule> {
-  const values = {
+  const values = normaliseRule(context, input);
+  const embedding = await embedOne(context, values.content);
+  const { idempotencyKey, ...rest } = input;
+  const id = await mutateOnce(context, { operation: 'storeRule', idempotencyKey, input: rest }, async (mutation) => {
+    await requireEpisode(mutation, 'source_episode_id', values.sourceEpisodeId);
+    await writeRule(mutation, values, embedding);
+    return values.id;
+  });
+  return getRule(context, id);
+}
+
+export interface RuleValues {
+  id: string;
+  content: string;
+  scope: string;
+  importance: number;
+  tags: string[];
+  metadata: Prisma.InputJsonObject;
+  sourceButler: string | null;
+  sourceEpisodeId: string | null;
+}
+
+export function normaliseRule(context: MemoryContext, input: StoreRuleInput): RuleValues {
+  return {
     id: uuidv7(),
     content: normaliseContent('content', input.content),
-    scope: normaliseName('scope', input.scope ?? globalScope),
+    scope: requireScope(context, normaliseName('scope', input.scope ?? globalScope)),
     importance: checkNumber('importance', input.importance ?? 5, 1, 10),
     tags: normaliseTags(input.tags),
     metadata: normaliseMetadata('metadata', input.metadata ?? {}),
     sourceButler: input.sourceButler ? normaliseName('source_butler', input.sourceButler) : context.principal.butler,
     sourceEpisodeId: checkOptionalUuid('source_episode_id', input.sourceEpisodeId),
   };
-  const vector = await embedOne(context, values.content);
-  const { idempotencyKey, ...rest } = input;
-  const id = await mutateOnce(context, { operation: 'storeRule', idempotencyKey, input: rest }, async (mutation) => {
-    await requireEpisode(mutation, 'source_episode_id', values.sourceEpisodeId);
-    const { transaction, tenantId, now } = mutation;
-    const { requestId } = context.requestContext;
-    const data = {
-      ...values,
-      tenantId,
-      language: context.config.memory.retrieval.language,
-      confidence: candidateConfidence,
-      createdAt: now,
-      lastConfirmedAt: now,
-      requestId,
-    };
-    await transaction.rule.create({ data, select: { id: true } });
-    await embedRule(mutation, values.id, vector);
-    await recordCreation(mutation, { type: 'rule', id: values.id }, 'rule.stored');
-    await linkToSource(mutation, { type: 'rule', id: values.id }, values.sourceEpisodeId);
-    return values.id;
-  });
-  return getRule(context, id);
+}
+
+/** The same within a mutation that is under way. */
+export async function writeRule(mutation: Mutation, values: RuleValues, embedding: EmbeddedText): Promise<void> {
+  const { context, transaction, tenantId, now } = mutation;
+  const data = {
+    ...values,
+    tenantId,
+    language: context.config.memory.retrieval.language,
+    confidence: candidateConfidence,
+    createdAt: now,
+    lastConfirmedAt: now,
+    requestId: context.requestContext.requestId,
+  };
+  await transaction.rule.create({ data, select: { id: true } });
+  await embedRule(mutation, values.id, embedding);
+  await recordCreation(mutation, { type: 'rule', id: values.id }, 'rule.stored');
+  await linkToSource(mutation, { type: 'rule', id: values.id }, values.sourceEpisodeId);
 }
 
 export async function embedRule(
   { context, transaction, tenantId }: Mutation,
   id: string,
-  vector: Float32Array,
+  embedding: EmbeddedText,
 ): Promise<void> {
-  const version = await ensureEmbeddingVersion(context, transaction);
-  await transaction.$executeRaw(setEmbedding('rule', { tenantId, id }, { vector, version }));
+  const vectors = await vectorsOfOne(context, transaction, embedding);
+  await transaction.$executeRaw(setEmbedding('rule', { tenantId, id }, vectors));
 }
 
 export const ruleOutcomes = ['helpful', 'harmful'] as const;
@@ -120,7 +139,7 @@ interface Mark {
 
 interface Warning {
   content: string;
-  vector: Float32Array;
+  embedding: EmbeddedText;
 }
 
 /**
@@ -135,7 +154,7 @@ async function prepareWarning(context: MemoryContext, ruleId: string, mark: Mark
   if (!isAntiPattern(afterMark(rule, 'harmful', mayRaceBy), context.config.memory.rules)) return null;
   const reasons = await collectReasons(context, ruleId);
   const content = describeAntiPattern(rule.content, [...reasons, ...(mark.reason === null ? [] : [mark.reason])]);
-  return { content, vector: await embedOne(context, content) };
+  return { content, embedding: await embedOne(context, content) };
 }
 
 /** Marks that others may make between our look and our lock: the warning is prepared that much early. */
@@ -236,7 +255,27 @@ async function invert(mutation: Mutation, rule: Rule, warning: Warning | null): 
         version: { increment: 1 },
       },
     });
-    await embedRule(mutation, id, warning.vector);
+    await embedRule(mutation, id, warning.embedding);
+  });
+}
+
+/**
+ * Inverts a rule whose record calls for it by the thresholds of today, without a further mark. False when it does not, or
+ * not any more.
+ */
+export async function invertRule(context: MemoryContext, id: string): Promise<boolean> {
+  const { tenantId } = context.principal;
+  const { rules: thresholds } = context.config.memory;
+  const isDue = (rule: Rule): boolean => rule.maturity !== 'anti_pattern' && isAntiPattern(rule, thresholds);
+  const found = await context.db.tenant(tenantId).rule.findUnique({ where: { tenantId_id: { tenantId, id } } });
+  if (found === null || !isDue(found)) return false;
+  const content = describeAntiPattern(found.content, await collectReasons(context, id));
+  const warning = { content, embedding: await embedOne(context, content) };
+  return mutate(context, async (mutation) => {
+    const rule = await lockUsableRule(mutation, id);
+    if (!isDue(rule) || rule.content !== found.content) return false;
+    await invert(mutation, rule, warning);
+    return true;
   });
 }
 

@@ -1,13 +1,14 @@
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import { memoryTypes } from '../db/sql/memory-snapshot.ts';
 import type { RowFilter } from '../db/sql/search-filter.ts';
-import { invalidInput, MemoryError } from '../errors.ts';
+import { invalidInput } from '../errors.ts';
 import { permanences, type Permanence } from '../memory/confidence.ts';
-import type { MemoryContext, Principal } from '../memory/context.ts';
+import type { MemoryContext } from '../memory/context.ts';
 import { factValidities, liveValidities, type FactValidity } from '../memory/facts.ts';
 import { normaliseValidity } from '../memory/filter.ts';
 import { generations, type Generation } from '../memory/generation.ts';
 import { maturities, type Maturity } from '../memory/rule-maturity.ts';
+import { onlyButlerOf, requireScope } from '../memory/reach.ts';
 import { normaliseName } from '../memory/text.ts';
 import { checkDate, checkNumber, checkOneOf, globalScope, normaliseTags } from '../memory/values.ts';
 
@@ -64,7 +65,7 @@ export function completeFilter(context: MemoryContext, filter: SearchFilter): Ro
     at: asOf ?? context.now(),
     isPast: asOf !== null,
     types: listOf('types', filter.types, memoryTypes) ?? memoryTypes,
-    ...visibility(context.principal, filter.scope),
+    ...visibility(context, filter.scope),
     validity: listOf('validity', filter.validity?.map(normaliseValidity), factValidities) ?? liveValidities,
     generation: listOf('generation', filter.generation, generations),
     permanence: listOf('permanence', filter.permanence, permanences),
@@ -99,15 +100,9 @@ export function corpusOf(filter: RowFilter): RowFilter {
 
 type Visibility = Pick<RowFilter, 'visibleButler' | 'visibleScopes'>;
 
-/** A butler sees what is global and what is its own; who works for none sees all of the tenant. */
-function visibility({ role, butler }: Principal, asked: string | null | undefined): Visibility {
-  const scope = nameOf('scope', asked) ?? (role === 'butler' ? butler : null);
-  if (role === 'butler' && scope !== butler && scope !== globalScope) {
-    throw new MemoryError(
-      'FORBIDDEN',
-      `scope: ${globalScope} or ${butler ?? 'none'}, your own; given ${String(scope)}`,
-    );
-  }
+function visibility(caller: Pick<MemoryContext, 'principal'>, asked: string | null | undefined): Visibility {
+  const named = nameOf('scope', asked);
+  const scope = named === null ? onlyButlerOf(caller) : requireScope(caller, named);
   if (scope === null) return { visibleButler: null, visibleScopes: null };
   return { visibleButler: scope, visibleScopes: [...new Set([globalScope, scope])] };
 }

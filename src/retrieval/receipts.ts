@@ -7,6 +7,7 @@ import { millisecondsPerDay } from '../durations.ts';
 import { MemoryError } from '../errors.ts';
 import type { ContextReceipt } from '../generated/prisma/client.ts';
 import type { MemoryContext } from '../memory/context.ts';
+import { onlyButlerOf } from '../memory/reach.ts';
 import type { MemoryReference } from '../memory/links.ts';
 import { referenceKey } from '../memory/memories.ts';
 import { checkLimit, checkOptionalUuid, checkUuid } from '../memory/values.ts';
@@ -82,6 +83,8 @@ export interface ReceiptDraft {
   tokensUsed: number | null;
   tokenizer: string | null;
   milliseconds: Milliseconds;
+  /** The past moment that was asked about; null for the present. */
+  asOf: Date | null;
   at: Date;
 }
 
@@ -110,6 +113,8 @@ export interface ReceiptSubject {
   kind: 'recall' | 'search';
   butler?: string | null | undefined;
   sessionId?: string | null | undefined;
+  /** The past moment that was asked about. */
+  asOf?: Date | null | undefined;
 }
 
 /** What a recall or a search returned and why, to be kept so that it can be opened again. */
@@ -134,6 +139,7 @@ export function draftOf(
     tokensUsed: null,
     tokenizer: null,
     milliseconds: outcome.milliseconds,
+    asOf: about.asOf ?? null,
     at: context.now(),
   };
 }
@@ -143,16 +149,19 @@ export function compositeOf(considered: Considered | ConsideredForRecall): Compo
   return 'composite' in considered ? considered.composite : null;
 }
 
-/** One statement for all of them. */
+/**
+ * One statement for all of them, in one round trip. It does not wait for the disk: whoever asks finds a receipt as soon
+ * as its answer is there, and only a crash of the database's machine within the same second can lose it.
+ */
 export async function keepReceipts(context: MemoryContext, drafts: readonly ReceiptDraft[]): Promise<string[]> {
   if (drafts.length === 0) return [];
   const rows = drafts.map((draft) => rowOfDraft(context, draft));
-  await context.db.tenant(context.principal.tenantId).$executeRaw(insertReceipts(rows));
+  await context.db.roundTrip(context.principal.tenantId, [insertReceipts(rows)], { synchronous_commit: 'off' });
   return rows.map(({ id }) => id);
 }
 
 function rowOfDraft(context: MemoryContext, draft: ReceiptDraft): NewReceiptRow {
-  const { kind, butler, sessionId, query, intent, shown, tokenBudget, tokensUsed, tokenizer, at } = draft;
+  const { kind, butler, sessionId, query, intent, shown, tokenBudget, tokensUsed, tokenizer, asOf, at } = draft;
   const { receiptTtlDays, receiptCandidates } = context.config.memory.retrieval;
   const { candidates, dropped } = abridge(draft, receiptCandidates);
   return {
@@ -164,6 +173,7 @@ function rowOfDraft(context: MemoryContext, draft: ReceiptDraft): NewReceiptRow 
     tokenBudget,
     tokensUsed,
     tokenizer,
+    asOf,
     candidates,
     dropped,
     tenantId: context.principal.tenantId,
@@ -291,6 +301,8 @@ export interface ReceiptSummary extends Pick<
   Receipt,
   'id' | 'kind' | 'butler' | 'sessionId' | 'requestId' | 'query' | 'intent' | 'tokenBudget' | 'tokensUsed'
 > {
+  /** The past moment that was asked about; null for the present. */
+  asOf: Date | null;
   createdAt: Date;
   expiresAt: Date;
   /** The state of the memory that it showed. */
@@ -323,9 +335,4 @@ export async function listReceiptsOf(
     receipts.set(key, [...(receipts.get(key) ?? []), receipt]);
   }
   return receipts;
-}
-
-/** A butler opens its own receipts only; who works for none opens all of the tenant. */
-function onlyButlerOf({ principal }: MemoryContext): string | null {
-  return principal.role === 'butler' ? principal.butler : null;
 }

@@ -49,9 +49,10 @@ describe('sources', () => {
       home: '/home/someone/.butler-memory',
       environment: 'development',
       shutdownGraceSeconds: 10,
+      jobWorkers: 2,
     });
     expect(config.mcp).toEqual({
-      toolGroups: ['store', 'read', 'context', 'feedback', 'manage'],
+      toolGroups: ['store', 'read', 'context', 'feedback', 'manage', 'consolidate'],
       sessions: false,
       sessionIdleSeconds: 1800,
       maxSessions: 1000,
@@ -169,11 +170,23 @@ describe('the object', () => {
       return value === undefined;
     });
     expect(missing.map(({ key }) => key)).toEqual([
+      'butler.public_url',
+      'butler.auth.jwt.issuer',
+      'butler.auth.jwt.audience',
+      'butler.auth.jwt.jwks_url',
+      'butler.auth.jwt.key_file',
       'butler.db.url',
       'butler.db.migration_url',
       'butler.graphql.introspection',
       'butler.graphql.graphiql',
       'butler.graphql.persisted_operations',
+      'butler.memory.embedding.models_directory',
+      'butler.memory.consolidation.llm.base_url',
+      'butler.memory.consolidation.llm.model',
+      'butler.memory.consolidation.llm.api_key',
+      'butler.memory.consolidation.llm.structured_output',
+      'butler.memory.consolidation.llm.max_cost_per_day_usd',
+      'butler.memory.consolidation.command.command',
     ]);
   });
 
@@ -182,7 +195,9 @@ describe('the object', () => {
     expectTypeOf<Config['db']['url']>().toEqualTypeOf<string | undefined>();
     expectTypeOf<Config['memory']['retrieval']['defaultMode']>().toEqualTypeOf<'hybrid' | 'semantic' | 'keyword'>();
     expectTypeOf<Config['memory']['rules']['promoteToProven']['minAgeDays']>().toEqualTypeOf<number>();
-    expectTypeOf<keyof Config>().toEqualTypeOf<'butler' | 'db' | 'graphql' | 'mcp' | 'log' | 'schedule' | 'memory'>();
+    expectTypeOf<keyof Config>().toEqualTypeOf<
+      'butler' | 'auth' | 'db' | 'graphql' | 'mcp' | 'log' | 'schedule' | 'memory'
+    >();
     expectTypeOf<Config['butler']>().not.toHaveProperty('db');
   });
 
@@ -278,6 +293,18 @@ describe('a bad value', () => {
     [
       'memory.facts.retrieval_confidence_threshold = 1.01',
       'butler.memory.facts.retrieval_confidence_threshold: must be a number from 0 to 1; given 1.01',
+    ],
+    [
+      'memory.consolidation.llm.base_url = "ftp://host/v1"',
+      'butler.memory.consolidation.llm.base_url: must be a URL such as https://host/v1, with neither a user nor a query in it; given "ftp://host/v1"',
+    ],
+    [
+      'memory.consolidation.command.command = "claude -p"',
+      'butler.memory.consolidation.command.command: must be a list of 1 to 100 texts: the program, then its arguments; given "claude -p"',
+    ],
+    [
+      'memory.consolidation.command.environment = ["A=B"]',
+      'butler.memory.consolidation.command.environment: must be a list of at most 100 names of environment variables; given an array',
     ],
   ])('%s is refused', (toml, expected) => {
     expect(problemsOf(`[butler]\n${toml}`)).toEqual([`butler.toml: ${expected}`]);
@@ -392,6 +419,36 @@ describe('rules between keys', () => {
   });
 });
 
+describe('the engine of the consolidation', () => {
+  const table = 'butler.memory.consolidation';
+
+  it.each([
+    ['engine = "llm"', 'llm.model', 'llm'],
+    ['engine = "llm"\nllm.model = "m"', 'llm.base_url', 'llm'],
+    ['engine = "llm"\nllm.provider = "anthropic"', 'llm.model', 'llm'],
+    ['engine = "command"', 'command.command', 'command'],
+  ])('wants what it cannot work without: %j', (toml, key, engine) => {
+    expect(problemsOf(`[${table}]\n${toml}`)).toEqual([
+      `butler.toml: ${table}.${key}: must be set while engine is "${engine}"; given nothing`,
+    ]);
+  });
+
+  it.each([
+    'engine = "llm"\nllm = { model = "m", base_url = "http://127.0.0.1:11434/v1" }',
+    'engine = "llm"\nllm = { model = "claude", provider = "anthropic" }',
+    'engine = "command"\ncommand.command = ["claude", "-p"]',
+    'engine = "patterns"',
+  ])('is content with that: %j', (toml) => {
+    expect(load(`[${table}]\n${toml}`).config.memory.consolidation.engine).not.toBe('off');
+  });
+
+  it('wants prices where there is a limit of what it may cost', () => {
+    expect(problemsOf(`[${table}.llm]\nmax_cost_per_day_usd = 1`)).toEqual([
+      `butler.toml: ${table}.llm.max_cost_per_day_usd: must be left out while input_cost_per_million and output_cost_per_million are both 0; given 1`,
+    ]);
+  });
+});
+
 describe('a cron expression', () => {
   const toml = (cron: string) => `[butler.schedule]\nconsolidate = { cron = ${JSON.stringify(cron)} }`;
 
@@ -405,7 +462,7 @@ describe('a cron expression', () => {
   ])('the groups of tools may not be %s', (given, shown) => {
     expect(problemsOf(`[butler.mcp]\ntool_groups = ${given}`)).toEqual([
       'butler.toml: butler.mcp.tool_groups: must be a list of one or several of ' +
-        `"store", "read", "context", "feedback", "manage"; given ${shown}`,
+        `"store", "read", "context", "feedback", "manage", "consolidate"; given ${shown}`,
     ]);
   });
 
@@ -469,6 +526,23 @@ describe('secrets', () => {
     ['under a misspelt key', '[butler.db]\nurll = "postgres://root:hunter2@db/x"'],
   ])('a database URL %s is refused without its password', (_, toml) => {
     expect(problemsOf(toml).join()).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['a user', 'https://me:hunter2@host/v1'],
+    ['a query', 'https://host/v1?password=hunter2'],
+  ])('the address of a model with %s is refused without being shown', (_, url) => {
+    const problems = problemsOf(`[butler.memory.consolidation.llm]\nbase_url = "${url}"`);
+    expect(problems).toHaveLength(1);
+    expect(problems.join()).not.toContain('hunter2');
+  });
+
+  it('the key of a model that cannot be one is refused without being shown', () => {
+    const problems = problemsOf('[butler.memory.consolidation.llm]\napi_key = "hunter2 "', {
+      BUTLER_MEMORY_LLM_API_KEY: 'hunter2\n',
+    });
+    expect(problems).toHaveLength(2);
+    expect(problems.join()).not.toContain('hunter2');
   });
 
   it('a database URL in the variable that names the file does not show its password', () => {

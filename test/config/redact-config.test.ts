@@ -24,6 +24,14 @@ describe('redactConfig', () => {
     expect(Object.isFrozen(redacted.db)).toBe(true);
   });
 
+  it('hides the key of the model as a whole', () => {
+    const config = load({ BUTLER_MEMORY_LLM_API_KEY: 'sk-hunter4' });
+    const { memory, ...others } = redactConfig(config);
+    expect(memory.consolidation.llm.apiKey).toBe('***');
+    expect(JSON.stringify([memory, others])).not.toContain('hunter4');
+    expect(config.memory.consolidation.llm.apiKey).toBe('sk-hunter4');
+  });
+
   it('changes nothing where there is no URL', () => {
     const config = load({});
     expect(redactConfig(config)).toStrictEqual(config);

@@ -13,9 +13,9 @@ beforeEach(async () => {
   sessions = createSessions({ idleSeconds: 60, maxSessions: 2, now: () => new Date(0) });
   const { server, hasBegun } = createEndlessServer();
   begun = hasBegun;
-  const opened = await sessions.open(server, request('POST'), initialize);
+  const opened = await sessions.open(server, 'owner', request('POST'), initialize);
   id = opened.headers.get('mcp-session-id') ?? expect.unreachable('no session was given');
-  session = sessions.find(id ?? '') ?? expect.unreachable('the session is not kept');
+  session = sessions.find(id ?? '', 'owner') ?? expect.unreachable('the session is not kept');
 });
 afterEach(() => sessions.close());
 
@@ -63,7 +63,7 @@ describe('a request that is under way in a session', () => {
     await session.answer(request('DELETE'));
 
     expect((await answer).status).toBe(404);
-    expect(sessions.find(id ?? '')).toBeUndefined();
+    expect(sessions.find(id ?? '', 'owner')).toBeUndefined();
   });
 
   it('is answered with 404 when all sessions are closed', async () => {
@@ -93,15 +93,22 @@ describe('a request that is under way in a session', () => {
     await begun;
     for (let count = 0; count < 3; count += 1) await openAnother();
 
-    expect(sessions.find(id ?? '')).toBe(session);
+    expect(sessions.find(id ?? '', 'owner')).toBe(session);
     await session.answer(request('POST'), cancel);
     await answer;
     for (let count = 0; count < 3; count += 1) await openAnother();
-    expect(sessions.find(id ?? '')).toBeUndefined();
+    expect(sessions.find(id ?? '', 'owner')).toBeUndefined();
+  });
+});
+
+describe('a session', () => {
+  it('is not there for another caller', () => {
+    expect(sessions.find(id ?? '', 'owner')).toBe(session);
+    expect(sessions.find(id ?? '', 'of another caller')).toBeUndefined();
   });
 });
 
 async function openAnother(): Promise<void> {
-  const { status } = await sessions.open(createEndlessServer().server, request('POST'), initialize);
+  const { status } = await sessions.open(createEndlessServer().server, 'owner', request('POST'), initialize);
   expect(status).toBe(200);
 }

@@ -39,7 +39,7 @@ describe.runIf(testEngine === 'postgres')('a feed beside another process', () =>
 
   /** Looks into the table by itself so seldom that a test only passes if it is told. */
   const openFeed = (pollIntervalMs = hourMs): ActivityFeed =>
-    (feed = createActivityFeed({ db: reader.db, logger: reader.logger, pollIntervalMs }));
+    (feed = createActivityFeed({ logger: reader.logger, pollIntervalMs }));
 
   const listeners = async (): Promise<number[]> => {
     const { rows } = await scratch.database.asOwner((client) =>
@@ -78,8 +78,8 @@ describe.runIf(testEngine === 'postgres')('a feed beside another process', () =>
 
   it('finds what nobody told it of, by looking now and then', async () => {
     const deaf = { ...reader.db, events: { subscribe: () => () => undefined } };
-    feed = createActivityFeed({ db: deaf, logger: reader.logger, pollIntervalMs: 20 });
-    const follower = await feed.follow(readers, asIds);
+    feed = createActivityFeed({ logger: reader.logger, pollIntervalMs: 20 });
+    const follower = await feed.follow({ ...readers, db: deaf }, asIds);
     const id = await writeEvent(writers);
 
     expect(await take(follower, 1)).toEqual([id]);

@@ -34,8 +34,8 @@ afterAll(() => testApp.close());
 /** A tenant of its own for each test: nobody else's events are in it. */
 const newContext = (): MemoryContext => contextOf(testApp, `tenant-${tenants++}`);
 const idsOf = (events: EventRow[]): string[] => events.map(({ id }) => id);
-const feedOf = (options: { db?: Database; standstillLimitMs?: number } = {}): ActivityFeed =>
-  createActivityFeed({ db: testApp.core.db, logger: testApp.core.logger, ...options });
+const feedOf = (options: { standstillLimitMs?: number } = {}): ActivityFeed =>
+  createActivityFeed({ logger: testApp.core.logger, ...options });
 const asIds = { prepare: idsOf };
 
 /** One write of each kind, and the filters that tell them apart. */
@@ -378,8 +378,9 @@ describe('the feed', () => {
     let reads = 0;
     const { db } = testApp.core;
     const counted = { ...db, tenant: (tenantId: string) => (reads++, db.tenant(tenantId)) };
-    const feed = feedOf({ db: counted });
-    const followers = await Promise.all(Array.from({ length: 50 }, () => feed.follow(context, asIds)));
+    const feed = feedOf();
+    const watching = { ...context, db: counted };
+    const followers = await Promise.all(Array.from({ length: 50 }, () => feed.follow(watching, asIds)));
     const waiting = followers.map((follower) => follower.next());
     const readsBefore = reads;
     const id = await writeEvent(context);
@@ -403,8 +404,9 @@ describe('the feed', () => {
         },
       },
     };
-    const feed = feedOf({ db: watched });
-    const [waits, neverAsked] = [await feed.follow(context, asIds), await feed.follow(context, asIds)];
+    const feed = feedOf();
+    const watching = { ...context, db: watched };
+    const [waits, neverAsked] = [await feed.follow(watching, asIds), await feed.follow(watching, asIds)];
     const pending = waits.next();
     expect([feed.followerCount(), listeners.size]).toEqual([2, 1]);
     await waits.return?.();

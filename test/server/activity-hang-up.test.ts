@@ -18,7 +18,7 @@ beforeEach(async () => {
   testApp = await createTestApp();
   app = createApp(testApp.core, { standstillLimitMs: 300 });
   ({ http } = serveRequests(app));
-  serveSubscriptions(http, app, testApp.core.logger);
+  serveSubscriptions(http, app, testApp.core);
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
   ({ port } = http.address() as AddressInfo);

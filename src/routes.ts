@@ -1,0 +1,117 @@
+import type { Authenticator } from './auth/authenticate.ts';
+import { callerKey, withCaller } from './auth/caller.ts';
+import { protectedResource, protectedResourcePath, refuseUnauthenticated } from './auth/challenge.ts';
+import type { MemoryCore } from './create-memory.ts';
+import { describeError, type DescribedError } from './describe-error.ts';
+import { MemoryError } from './errors.ts';
+import type { GraphQLHttpDoor } from './graphql/http.ts';
+import { isReady, type HealthProbe } from './health.ts';
+import { renderLandingPage } from './landing-page.ts';
+import { findForeignness } from './loopback.ts';
+import type { McpHttpDoor } from './mcp/http.ts';
+import type { Principal } from './memory/context.ts';
+import type { Metrics } from './metrics.ts';
+import { acceptRequestContext, withRequestContext, type RequestContext } from './request-id.ts';
+
+export interface Doors {
+  core: MemoryCore;
+  authenticator: Authenticator;
+  graphql: GraphQLHttpDoor;
+  health: HealthProbe;
+  mcp: McpHttpDoor;
+  metrics: Metrics;
+}
+
+export const knownPaths = ['/', '/graphql', '/mcp', '/healthz', '/readyz', '/metrics'] as const;
+
+/** Every HTTP request, from its id to its line in the log. */
+export async function answerRequest(request: Request, doors: Doors): Promise<Response> {
+  const requestContext = acceptRequestContext(request.headers);
+  return withRequestContext(requestContext, async () => {
+    const { logger } = doors.core;
+    const startedAt = performance.now();
+    const path = URL.canParse(request.url) ? new URL(request.url).pathname : request.url;
+    const response = await route(path, request, doors, requestContext).catch((error: unknown) => {
+      if (hasHungUp(request, error)) return new Response(null, { status: clientClosedRequest });
+      const { code, message } = describeError(error, logger);
+      return refuse(statusOf(code), code, message);
+    });
+    const milliseconds = Math.round(performance.now() - startedAt);
+    const { method } = request;
+    doors.metrics.countRequest({ method, path, status: response.status, seconds: milliseconds / 1000 });
+    logger.info({ method, path, status: response.status, milliseconds }, 'request');
+    // On the response itself: a feed in a new one would never learn that its client hung up.
+    response.headers.set('x-request-id', requestContext.requestId);
+    return response;
+  });
+}
+
+/** Nobody reads the answer; the number is for the log, and the one that proxies use. */
+const clientClosedRequest = 499;
+
+function hasHungUp({ signal }: Request, error: unknown): boolean {
+  return signal.aborted || (error as NodeJS.ErrnoException).code === 'ECONNRESET';
+}
+
+function statusOf(code: DescribedError['code']): number {
+  if (code === 'FORBIDDEN') return 403;
+  return code === 'DATABASE_UNAVAILABLE' ? 503 : 500;
+}
+
+async function route(path: string, request: Request, doors: Doors, requestContext: RequestContext): Promise<Response> {
+  const { config } = doors.core;
+  const foreignness = findForeignness(request.url, request.headers.get('origin'), config);
+  if (foreignness !== undefined) return refuse(403, 'FORBIDDEN', foreignness);
+  switch (path) {
+    case '/':
+      return new Response(renderLandingPage(config), { headers: { 'content-type': 'text/html; charset=utf-8' } });
+    case '/healthz':
+      return Response.json({ status: 'ok' });
+    case '/readyz':
+      return tellReadiness(request, doors);
+    case protectedResourcePath:
+    case `${protectedResourcePath}/mcp`:
+      return Response.json(protectedResource(request.url, config));
+    case '/graphql':
+      return forCaller(request, doors, async () => doors.graphql.fetch(request, requestContext));
+    case '/mcp':
+      return forCaller(request, doors, (caller) => doors.mcp.fetch(request, callerKey(caller)));
+    case '/metrics':
+      return forCaller(request, doors, (caller) => tellMetrics(doors.metrics, caller));
+    default:
+      return refuse(404, 'NOT_FOUND', `nothing is at ${path}`);
+  }
+}
+
+/** Who cannot say who they are gets no further. */
+async function forCaller(
+  request: Request,
+  { authenticator, core }: Doors,
+  work: (caller: Principal) => Promise<Response>,
+): Promise<Response> {
+  try {
+    const caller = await authenticator.authenticate(request.headers.get('authorization'));
+    return await withCaller(caller, () => work(caller));
+  } catch (error) {
+    if (!(error instanceof MemoryError && error.code === 'UNAUTHENTICATED')) throw error;
+    return refuseUnauthenticated(error, request.url, core.config);
+  }
+}
+
+/** The details are for those who run it: they name tenants and models. */
+async function tellReadiness(request: Request, { health, authenticator }: Doors): Promise<Response> {
+  const read = await health.read();
+  const caller = await authenticator.authenticate(request.headers.get('authorization')).catch(() => undefined);
+  const mayKnow = caller !== undefined && caller.role !== 'butler';
+  return Response.json(mayKnow ? read : { status: read.status }, { status: isReady(read) ? 200 : 503 });
+}
+
+async function tellMetrics(metrics: Metrics, { role }: Principal): Promise<Response> {
+  if (role === 'butler') return refuse(403, 'FORBIDDEN', 'metrics: for operators and admins; given butler');
+  const { contentType, text } = await metrics.render();
+  return new Response(text, { headers: { 'content-type': contentType } });
+}
+
+function refuse(status: number, code: DescribedError['code'], message: string): Response {
+  return Response.json({ error: { code, message } }, { status });
+}

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { PoolClient } from 'pg';
+import type { Database } from '../../src/db/database.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { insertRow, listTables, rowOf, type Row } from '../support/rows.ts';
+
+let database: Database;
+let drop: () => Promise<void>;
+let tables: string[];
+
+const asButler = (table: string, butler: string): Promise<number> =>
+  count(butler === '' ? database : database.confinedTo(butler), table);
+
+async function count(reach: Database, table: string): Promise<number> {
+  return reach.transaction('t', async (transaction) => {
+    const rows = await transaction.$queryRawUnsafe<{ count: number }[]>(`SELECT count(*)::int AS count FROM ${table}`);
+    return rows[0]?.count ?? -1;
+  });
+}
+
+/** One of home, one of work and one that is global, where a table tells them apart; and what says something of them. */
+async function seed(client: Pick<PoolClient, 'query'>): Promise<void> {
+  const insert = async (table: string, columns: Row = {}): Promise<string> => {
+    const row = rowOf(table, 't', columns);
+    await insertRow(client, table, row);
+    return row['id'] as string;
+  };
+  const rules: Record<string, string> = {};
+  for (const scope of ['global', 'home', 'work']) {
+    const fact = await insert('facts', { scope });
+    const rule = (rules[scope] = await insert('rules', { scope }));
+    await insert('rule_applications', { rule_id: rule });
+    await insert('memory_links', { source_id: fact, target_id: rule });
+    for (const [entityType, entityId] of [
+      ['fact', fact],
+      ['rule', rule],
+    ]) {
+      await insert('memory_events', { entity_type: entityType, entity_id: entityId });
+    }
+    const link = { sourceType: 'fact', sourceId: fact, targetType: 'rule', targetId: rule };
+    await insert('memory_events', { entity_type: 'link', entity_id: 'x', payload: { before: null, after: link } });
+    if (scope === 'global') continue;
+    await insert('memory_links', { source_id: fact, target_id: rules['global'] });
+    const episode = await insert('episodes', { butler: scope });
+    await insert('episode_tombstones', { butler: scope });
+    await insert('context_receipts', { butler: scope });
+    const run = await insert('consolidation_runs', { butler: scope });
+    await insert('memory_events', { entity_type: 'episode', entity_id: episode });
+    await insert('memory_events', { entity_type: 'consolidation_run', entity_id: run });
+  }
+  await insert('memory_events', { entity_type: 'token', entity_id: 'x' });
+  for (const table of ['job_runs', 'event_days', 'api_tokens', 'embedding_versions', 'idempotency_keys']) {
+    await insert(table);
+  }
+}
+
+beforeAll(async () => {
+  ({ database, drop } = await createTestDatabase());
+  await database.asOwner(async (client) => {
+    tables = await listTables(client);
+    await seed(client);
+  });
+});
+afterAll(() => drop());
+
+/** Of all that there is of the tenant: how many a butler sees, and how many who works for the whole tenant sees. */
+const seen: Record<string, { butler: number; tenant: number }> = {
+  api_tokens: { butler: 0, tenant: 1 },
+  consolidation_runs: { butler: 1, tenant: 2 },
+  context_receipts: { butler: 1, tenant: 2 },
+  embedding_versions: { butler: 1, tenant: 1 },
+  episode_tombstones: { butler: 1, tenant: 2 },
+  episodes: { butler: 1, tenant: 2 },
+  event_days: { butler: 0, tenant: 1 },
+  facts: { butler: 2, tenant: 3 },
+  idempotency_keys: { butler: 1, tenant: 1 },
+  job_runs: { butler: 0, tenant: 1 },
+  memory_events: { butler: 8, tenant: 14 },
+  memory_links: { butler: 3, tenant: 5 },
+  rule_applications: { butler: 2, tenant: 3 },
+  rules: { butler: 2, tenant: 3 },
+};
+
+describe('of its tenant', () => {
+  it('every table is told here', () => {
+    expect(Object.keys(seen)).toEqual(tables);
+  });
+
+  it.each(Object.entries(seen))('%s shows a butler what is global and its own', async (table, expected) => {
+    expect(await asButler(table, 'home')).toBe(expected.butler);
+    expect(await asButler(table, '')).toBe(expected.tenant);
+  });
+
+  it('a butler that has stored nothing sees what is global', async () => {
+    expect(await asButler('facts', 'new')).toBe(1);
+    expect(await asButler('episodes', 'new')).toBe(0);
+    expect(await asButler('memory_events', 'new')).toBe(3);
+  });
+
+  it('a butler neither writes what is not its own nor gives its own away', async () => {
+    const home = database.confinedTo('home');
+    const run = (statement: string): Promise<number> =>
+      home.transaction('t', (transaction) => transaction.$executeRawUnsafe(statement));
+    const refused = /row-level security/;
+    await expect(
+      run(`INSERT INTO episodes (tenant_id, id, butler, content, created_at, expires_at)
+        VALUES ('t', gen_random_uuid(), 'work', 'x', now(), now())`),
+    ).rejects.toThrow(refused);
+    await expect(run(`UPDATE facts SET scope = 'work' WHERE scope = 'home'`)).rejects.toThrow(refused);
+    expect(await run(`UPDATE facts SET importance = 1 WHERE scope = 'work'`)).toBe(0);
+    expect(await run(`DELETE FROM rules WHERE scope = 'work'`)).toBe(0);
+    expect(await run(`UPDATE facts SET importance = 1 WHERE scope = 'global'`)).toBe(1);
+  });
+
+  it('another tenant is not seen, whoever asks', async () => {
+    const other = await database
+      .confinedTo('home')
+      .transaction(
+        'other',
+        (transaction) => transaction.$queryRaw<{ count: number }[]>`SELECT count(*)::int FROM facts`,
+      );
+    expect(other).toEqual([{ count: 0 }]);
+  });
+});
