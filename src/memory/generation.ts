@@ -1,5 +1,4 @@
 import type { Config } from '../config/schema.ts';
-import { millisecondsPerHour } from '../durations.ts';
 import type { Permanence } from './confidence.ts';
 import type { Maturity } from './rule-maturity.ts';
 
@@ -16,20 +15,6 @@ export function generationOf(memory: Generational): Generation {
   if (memory.type === 'episode') return 'eden';
   if (memory.type === 'rule') return memory.maturity === 'proven' ? 'long' : 'mid';
   return memory.permanence === 'permanent' || memory.permanence === 'stable' ? 'long' : 'mid';
-}
-
-/** Whether references have earned a memory the next generation. Nothing lies beyond `long`. */
-export function isDueForPromotion(
-  generation: Generation,
-  memory: { referenceCount: number; createdAt: Date },
-  now: Date,
-  { eden, mid }: Pick<Config['memory'], 'eden' | 'mid'>,
-): boolean {
-  if (generation === 'long') return false;
-  const references = generation === 'eden' ? eden.promoteAfterRefs : mid.promoteAfterRefs;
-  const minimumAgeHours = generation === 'eden' ? eden.promoteAfterHours : mid.promoteAfterDays * 24;
-  const ageHours = (now.getTime() - memory.createdAt.getTime()) / millisecondsPerHour;
-  return memory.referenceCount >= references && ageHours >= minimumAgeHours;
 }
 
 /** How many memories of a generation one butler may have before the least recently referenced go. */

@@ -1,3 +1,4 @@
+import { selectRunSnapshot } from '../db/sql/consolidation-run-snapshot.ts';
 import { setEmbedding } from '../db/sql/set-embedding.ts';
 import { lockEvent } from '../db/sql/lock-event.ts';
 import { writeSnapshotColumns } from '../db/sql/write-snapshot-columns.ts';
@@ -5,8 +6,7 @@ import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
 import { MemoryError } from '../errors.ts';
 import type { MemoryEvent, MemoryLink, Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
-import { embedOne } from './embed.ts';
-import { ensureEmbeddingVersion } from './embedding-versions.ts';
+import { embedOne, vectorsOfOne, type EmbeddedText } from './embed.ts';
 import { isLive, lockKeysOf } from './facts.ts';
 import { mutateOnce } from './idempotency.ts';
 import { insertLink, removeLink } from './links.ts';
@@ -58,12 +58,10 @@ async function findRoot(context: MemoryContext, id: string): Promise<MemoryEvent
 }
 
 /** Of texts that come back, made before the transaction because the model must not hold a connection. */
-async function prepareVectors(context: MemoryContext, root: MemoryEvent): Promise<Map<string, Float32Array>> {
+async function prepareVectors(context: MemoryContext, root: MemoryEvent): Promise<Map<string, EmbeddedText>> {
   const { tenantId } = context.principal;
-  const consequences = await context.db
-    .tenant(tenantId)
-    .memoryEvent.findMany({ where: { tenantId, causeEventId: root.id } });
-  const vectors = new Map<string, Float32Array>();
+  const consequences = await context.db.transaction(tenantId, (transaction) => findConsequences(transaction, root));
+  const vectors = new Map<string, EmbeddedText>();
   for (const event of [root, ...consequences]) {
     const { before, after } = payloadOf(event);
     if (before === null || after === null || before['content'] === after['content']) continue;
@@ -95,26 +93,69 @@ async function findEffectiveUndo(
 
 /** The event and its consequences, but for those that were undone by themselves; in the order in which they happened. */
 async function effectsOf({ transaction, tenantId }: Mutation, root: MemoryEvent): Promise<MemoryEvent[]> {
-  const events = await transaction.memoryEvent.findMany({
-    where: { tenantId, OR: [{ id: root.id }, { causeEventId: root.id }] },
-    orderBy: { sequence: 'asc' },
-  });
+  const consequences = await findConsequences(transaction, root);
+  const events = [root, ...consequences].toSorted((a, b) => (a.sequence < b.sequence ? -1 : 1));
   const effects: MemoryEvent[] = [];
   for (const event of events) {
+    if (isRun(root) && isStateOfEpisode(event)) continue;
     if ((await findEffectiveUndo(transaction, tenantId, event.id)) === null) effects.push(event);
   }
   return effects;
 }
 
-async function revert(mutation: Mutation, event: MemoryEvent, vector: Float32Array | undefined): Promise<void> {
+/** What followed from an event, and what followed from that: the memories of a run, and the links of each. */
+async function findConsequences(
+  transaction: Prisma.TransactionClient,
+  { tenantId, id }: MemoryEvent,
+): Promise<MemoryEvent[]> {
+  const found: MemoryEvent[] = [];
+  for (let causes = [id]; causes.length > 0;) {
+    const events = await transaction.memoryEvent.findMany({ where: { tenantId, causeEventId: { in: causes } } });
+    found.push(...events);
+    causes = events.map((event) => event.id);
+  }
+  return found;
+}
+
+function isRun({ entityType }: MemoryEvent): boolean {
+  return entityType === 'consolidation_run';
+}
+
+function isUndoableRun(event: MemoryEvent): boolean {
+  return isRun(event) && ['consolidation_run.succeeded', 'consolidation_run.undone'].includes(event.eventType);
+}
+
+/** What a run stored is taken back event by event; of the run itself there is nothing to change. */
+async function recordUndoneRun(mutation: Mutation, { id, entityId }: MemoryEvent): Promise<void> {
+  const { transaction, tenantId } = mutation;
+  const [row] = await transaction.$queryRaw<{ snapshot: Snapshot }[]>(selectRunSnapshot(tenantId, entityId));
+  if (row === undefined) throw new MemoryError('NOT_FOUND', `consolidation run ${entityId} is not there`);
+  await mutation.record({
+    eventType: 'consolidation_run.undone',
+    entityType: 'consolidation_run',
+    entityId,
+    revertsEventId: id,
+    before: row.snapshot,
+    after: row.snapshot,
+  });
+}
+
+/** An undone run took place all the same: its episodes are consolidated anew only if they are requeued. */
+function isStateOfEpisode({ entityType }: MemoryEvent): boolean {
+  return entityType === 'episode';
+}
+
+async function revert(mutation: Mutation, event: MemoryEvent, embedding: EmbeddedText | undefined): Promise<void> {
   if (event.entityType === 'link') return revertLink(mutation, event);
+  if (isUndoableRun(event)) return recordUndoneRun(mutation, event);
   if (!memoryTypes.some((type) => type === event.entityType)) {
     throw new MemoryError(
       'INVALID_TRANSITION',
-      `event ${event.id} is ${event.eventType}: only changes of memories and links can be undone`,
+      `event ${event.id} is ${event.eventType}: only changes of memories and links, and consolidation runs that succeeded, can be undone`,
     );
   }
   const target = { type: event.entityType as MemoryType, id: event.entityId };
+  if (payloadOf(event).after === null) throw removedForGood(event);
   const before = await readSnapshot(mutation, target, true);
   const values = {
     ...(await valuesToRestore(mutation, event, before)),
@@ -127,10 +168,9 @@ async function revert(mutation: Mutation, event: MemoryEvent, vector: Float32Arr
   const { transaction, tenantId, context } = mutation;
   const version = (before['version'] as number) + 1;
   await transaction.$executeRaw(writeSnapshotColumns(target.type, { tenantId, id: target.id }, { ...values, version }));
-  if (vector !== undefined) {
-    const embeddingVersion = await ensureEmbeddingVersion(context, transaction);
-    const row = { tenantId, id: target.id };
-    await transaction.$executeRaw(setEmbedding(target.type, row, { vector, version: embeddingVersion }));
+  if (embedding !== undefined) {
+    const vectors = await vectorsOfOne(context, transaction, embedding);
+    await transaction.$executeRaw(setEmbedding(target.type, { tenantId, id: target.id }, vectors));
   }
   const after = await readSnapshot(mutation, target, false);
   await mutation.record({
@@ -233,7 +273,7 @@ const derived = ['applied_count', 'success_count', 'harmful_count', 'effectivene
 async function valuesToRestore(mutation: Mutation, event: MemoryEvent, current: Snapshot): Promise<Snapshot> {
   const { before, after } = payloadOf(event);
   if (before === null) return valuesOfRemoval(mutation, event, current);
-  if (after === null) throw new MemoryError('INVALID_TRANSITION', `event ${event.id} removed its memory for good`);
+  if (after === null) throw removedForGood(event);
   const values: Snapshot = {};
   for (const name of Object.keys(after).filter((column) => !isSame(before[column], after[column]))) {
     if (derived.includes(name)) continue;
@@ -241,6 +281,15 @@ async function valuesToRestore(mutation: Mutation, event: MemoryEvent, current: 
     else if (!moments.includes(name)) throw await changedSince(mutation, event, name);
   }
   return values;
+}
+
+/** Its event has nothing of what the memory said, and its row is gone. */
+function removedForGood({ id, eventType, entityType, entityId }: MemoryEvent): MemoryError {
+  return new MemoryError(
+    'INVALID_TRANSITION',
+    `event ${id} (${eventType}) removed ${entityType} ${entityId} for good, and cannot be undone`,
+    { hint: 'Its tombstone and its history are left. Store it anew if it is needed.' },
+  );
 }
 
 /** Undoing the storing of a memory forgets it: nothing is ever deleted by an undo. */

@@ -1,15 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import {
-  capacityPerButler,
-  episodeCapacityPerTenant,
-  generationOf,
-  isDueForPromotion,
-} from '../../src/memory/generation.ts';
+import { capacityPerButler, episodeCapacityPerTenant, generationOf } from '../../src/memory/generation.ts';
 import { testConfig } from '../support/config.ts';
 
 const { memory } = testConfig();
-const createdAt = new Date('2026-01-01T00:00:00Z');
-const hoursLater = (hours: number): Date => new Date(createdAt.getTime() + hours * 3_600_000);
 
 describe('a generation', () => {
   it('is eden for episodes', () => {
@@ -42,19 +35,5 @@ describe('a generation', () => {
       capacityPerButler('long', memory),
     ]).toEqual([1000, 500, 200]);
     expect(episodeCapacityPerTenant(memory)).toBe(10_000);
-  });
-});
-
-describe('promotion', () => {
-  it.each([
-    ['eden', 3, 6, true],
-    ['eden', 2, 6, false],
-    ['eden', 3, 5.99, false],
-    ['mid', 10, 7 * 24, true],
-    ['mid', 9, 7 * 24, false],
-    ['mid', 10, 7 * 24 - 0.01, false],
-    ['long', 1000, 100_000, false],
-  ] as const)('out of %s with %d references after %d hours is due: %s', (generation, referenceCount, hours, due) => {
-    expect(isDueForPromotion(generation, { referenceCount, createdAt }, hoursLater(hours), memory)).toBe(due);
   });
 });

@@ -27,10 +27,18 @@ function changes({ tenantId, from, to, types }: Omit<ChangesQuery, 'offset' | 'l
         AND entity_type = ANY(${types ?? memoryTypes})
       GROUP BY entity_type, entity_id
     ), states AS (
-      SELECT touched.*, nullif(f.payload->'before', 'null') AS before, nullif(l.payload->'after', 'null') AS after
+      SELECT touched.*, coalesce(p.state, nullif(f.payload->'before', 'null')) AS before,
+        nullif(l.payload->'after', 'null') AS after
       FROM touched
       JOIN memory_events f ON f.tenant_id = ${tenantId} AND f.sequence = touched.first
       JOIN memory_events l ON l.tenant_id = ${tenantId} AND l.sequence = touched.last
+      -- The event of a deletion does not say what was deleted; the one before it does.
+      LEFT JOIN LATERAL (
+        SELECT e.payload->'after' AS state FROM memory_events e
+        WHERE f.payload->'after' = 'null' AND e.tenant_id = ${tenantId} AND e.entity_type = touched.entity_type
+          AND e.entity_id = touched.entity_id AND e.sequence < touched.first
+        ORDER BY e.sequence DESC LIMIT 1
+      ) p ON true
     ), changes AS (
       SELECT states.*, CASE
         WHEN after IS NULL THEN 'removed'

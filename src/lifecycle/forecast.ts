@@ -1,0 +1,87 @@
+import {
+  countFading,
+  forecastFading as selectForecast,
+  type ForecastPage,
+  type ForecastPosition,
+  type ForecastQuery,
+  type ForecastRow,
+} from '../db/sql/forecast-fading.ts';
+import { millisecondsPerDay } from '../durations.ts';
+import { invalidInput } from '../errors.ts';
+import type { MemoryContext } from '../memory/context.ts';
+import { loadMemories, referenceKey, type MemoryRow } from '../memory/memories.ts';
+import { checkDate, checkNumber, checkUuid, globalScope } from '../memory/values.ts';
+
+/** When a fact or rule fades if nobody confirms it. */
+export interface Forecast {
+  memory: MemoryRow;
+  /** From when on it is not retrieved: in the past for what fades already. */
+  fadesAt: Date;
+  /** From when on it has expired; null where that never comes. */
+  expiresAt: Date | null;
+  cursor: string;
+}
+
+export interface ForecastChoice {
+  /** How far to look ahead. */
+  withinDays: number;
+  limit: number;
+  after?: string | null | undefined;
+  before?: string | null | undefined;
+  /** From the end towards the beginning. */
+  inverted?: boolean;
+}
+
+export const longestForecastDays = 36_500;
+
+/** What to review: live facts and rules in the order in which they fade, and first of all those that do already. */
+export async function forecastFading(context: MemoryContext, choice: ForecastChoice): Promise<Forecast[]> {
+  const page: ForecastPage = {
+    limit: choice.limit,
+    after: readCursor('after', choice.after),
+    before: readCursor('before', choice.before),
+    inverted: choice.inverted ?? false,
+  };
+  const statement = selectForecast(queryOf(context, choice.withinDays), page);
+  const rows = await context.db.tenant(context.principal.tenantId).$queryRaw<ForecastRow[]>(statement);
+  const memories = await loadMemories(context, rows);
+  return rows.flatMap((row) => {
+    const memory = memories.get(referenceKey(row));
+    const { fadesAt, expiresAt } = row;
+    return memory === undefined ? [] : [{ memory, fadesAt, expiresAt, cursor: writeCursor(row) }];
+  });
+}
+
+export async function countForecast(context: MemoryContext, withinDays: number): Promise<number> {
+  const statement = countFading(queryOf(context, withinDays));
+  const [row] = await context.db.tenant(context.principal.tenantId).$queryRaw<[{ count: number }]>(statement);
+  return row.count;
+}
+
+function queryOf({ principal, config, now }: MemoryContext, withinDays: number): ForecastQuery {
+  const { facts } = config.memory;
+  const days = checkNumber('within_days', withinDays, 0, longestForecastDays);
+  return {
+    tenantId: principal.tenantId,
+    scopes: principal.role === 'butler' ? [globalScope, principal.butler ?? globalScope] : null,
+    retrieval: facts.retrievalConfidenceThreshold,
+    expiry: facts.expiryConfidenceThreshold,
+    until: new Date(now().getTime() + days * millisecondsPerDay),
+  };
+}
+
+function writeCursor({ fadesAt, id }: ForecastPosition): string {
+  return Buffer.from(JSON.stringify([fadesAt, id])).toString('base64url');
+}
+
+function readCursor(field: string, cursor: string | null | undefined): ForecastPosition | null {
+  if (cursor === null || cursor === undefined) return null;
+  try {
+    const [at, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [string, string];
+    const fadesAt = new Date(at);
+    checkDate(field, fadesAt);
+    return { fadesAt, id: checkUuid(field, id) };
+  } catch {
+    throw invalidInput(field, 'a cursor of this list', cursor);
+  }
+}
