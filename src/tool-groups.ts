@@ -1,7 +1,7 @@
 import { invalidInput } from './errors.ts';
 
 /** Parts of the MCP tools that a connection can be limited to: an agent that is shown fewer chooses better. */
-export const toolGroups = ['store', 'read', 'context', 'feedback', 'manage'] as const;
+export const toolGroups = ['store', 'read', 'context', 'feedback', 'manage', 'consolidate'] as const;
 
 export type ToolGroup = (typeof toolGroups)[number];
 

@@ -1,6 +1,9 @@
 import type { Tool } from './tool.ts';
 import { activityStreamTool } from './tools/activity-stream.ts';
 import { confirmMemoryTool } from './tools/confirm-memory.ts';
+import { consolidationClaimTool } from './tools/consolidation-claim.ts';
+import { consolidationRequeueTool } from './tools/consolidation-requeue.ts';
+import { consolidationSubmitTool } from './tools/consolidation-submit.ts';
 import { contextBatchTool } from './tools/context-batch.ts';
 import { contextTool } from './tools/context.ts';
 import { explainTool } from './tools/explain.ts';
@@ -43,4 +46,7 @@ export const tools: readonly Tool[] = [
   statsTool,
   activityStreamTool,
   healthTool,
+  consolidationClaimTool,
+  consolidationSubmitTool,
+  consolidationRequeueTool,
 ];

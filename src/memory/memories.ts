@@ -99,19 +99,27 @@ export async function confirmMemory(
   await mutateOnce(context, { operation: 'confirm', idempotencyKey, input: reference }, async (mutation) => {
     const validity = await lockValidity(mutation, reference);
     if (!isLive(validity)) throw notLive(reference, validity);
-    await changeMemory(mutation, reference, `${type}.confirmed`, () => confirmRow(mutation, type, id));
+    await writeConfirmation(mutation, { type, id });
     return id;
   });
   return getMemory(context, reference);
 }
 
-async function confirmRow({ transaction, tenantId, now }: Mutation, type: 'fact' | 'rule', id: string): Promise<void> {
+/** The same within a mutation that is under way, of a memory that is known to be live. */
+export async function writeConfirmation(
+  mutation: Mutation,
+  reference: { type: 'fact' | 'rule'; id: string },
+): Promise<void> {
+  const { transaction, tenantId, now } = mutation;
+  const { type, id } = reference;
   const change = {
     where: { tenantId_id: { tenantId, id } },
     data: { validity: 'active', lastConfirmedAt: now, version: { increment: 1 } },
     select: { id: true },
   };
-  await (type === 'fact' ? transaction.fact.update(change) : transaction.rule.update(change));
+  await changeMemory(mutation, reference, `${type}.confirmed`, () =>
+    type === 'fact' ? transaction.fact.update(change) : transaction.rule.update(change),
+  );
 }
 
 /** Out of every search, context, count and consolidation, and still there: `restoreMemory` brings it back. */

@@ -30,8 +30,11 @@ export async function mutate<T>(context: MemoryContext, work: (mutation: Mutatio
   return context.db.transaction(tenantId, (transaction) => work(createMutation(context, transaction)));
 }
 
-/** Several may share a transaction: a batch is many writes that commit together. */
-export function createMutation(context: MemoryContext, transaction: Transaction): Mutation {
+/**
+ * Several may share a transaction: a batch is many writes that commit together. With a cause each of them is a write of
+ * its own, that can be undone alone or with all that had the same cause.
+ */
+export function createMutation(context: MemoryContext, transaction: Transaction, causeEventId?: string): Mutation {
   const eventId = uuidv7();
   const { tenantId } = context.principal;
   const common = { context, transaction, tenantId, eventId, now: context.now() };
@@ -42,7 +45,8 @@ export function createMutation(context: MemoryContext, transaction: Transaction)
       return consequence;
     },
   };
-  return { ...common, consequence, record: (event) => recordEvent(context, transaction, { ...event, id: eventId }) };
+  const own = { id: eventId, ...(causeEventId !== undefined && { causeEventId }) };
+  return { ...common, consequence, record: (event) => recordEvent(context, transaction, { ...event, ...own }) };
 }
 
 /** Changes a row and records it: the row is locked, so what the event calls before and after really were. */

@@ -6,7 +6,7 @@ export const memoryTypes = Object.keys(memoryTables) as MemoryType[];
 
 /**
  * What events do not keep of a row: vectors (made again from the text), generated columns (follow from the others),
- * references (counted, not told one by one) and leases (over before anyone asks).
+ * references (counted, not told one by one) and the run that an episode was consolidated by (its event names its cause).
  */
 const leftOut = [
   'embedding',
@@ -20,7 +20,6 @@ const leftOut = [
   'reference_count',
   'last_referenced_at',
   'consolidation_run_id',
-  'lease_expires_at',
 ];
 
 /** A row as events keep it, made by the database so that it can be compared with and turned into a row again there. */

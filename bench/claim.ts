@@ -1,0 +1,101 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../src/config/load-config.ts';
+import { createMemory, type MemoryCore } from '../src/create-memory.ts';
+import { claimEpisodes } from '../src/lifecycle/consolidation/claim.ts';
+import { createLogger } from '../src/logger.ts';
+import type { MemoryContext } from '../src/memory/context.ts';
+import { newRequestContext } from '../src/request-id.ts';
+import { milliseconds, ratio, type Benchmark, type Figure } from './benchmark.ts';
+import { withOwnDatabase } from './own-database.ts';
+
+const episodes = 1_000_000;
+const episodesPerInsert = 100_000;
+const butlers = 50;
+const episodesPerClaim = 100;
+const tenantId = 'default';
+
+export const claim: Benchmark = {
+  question:
+    'How long does it take to claim 100 out of 1,000,000 pending episodes (20 ms at most), as a multiple of a bare indexed select of 100 rows in the same run? Episodes of 50 butlers, each claimed once, so that the last claim passes over 49 runs; every index in place. PostgreSQL only, with TEST_DATABASE_URL.',
+  measure: async () => {
+    const url = process.env['TEST_DATABASE_URL'];
+    if (url === undefined) throw new Error('TEST_DATABASE_URL: the URL of a PostgreSQL server; given nothing');
+    return withOwnDatabase(url, measure);
+  },
+};
+
+async function measure(url: string): Promise<Figure[]> {
+  const home = await mkdtemp(join(tmpdir(), 'butler-memory-bench-'));
+  const env = {
+    BUTLER_MEMORY_HOME: home,
+    BUTLER_MEMORY_EMBEDDING_PROVIDER: 'hashing',
+    LOG_LEVEL: 'warn',
+    DATABASE_URL: url,
+  };
+  const { config } = loadConfig({ env, workingDirectory: home, homeDirectory: home });
+  const core = await createMemory({ config, logger: createLogger(config) });
+  try {
+    for (let first = 0; first < episodes; first += episodesPerInsert) await insertEpisodes(core, first);
+    await core.db.asOwner((client) => client.query('VACUUM ANALYZE episodes'));
+    return await measureClaims(core);
+  } finally {
+    await core.close();
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+async function insertEpisodes({ db }: MemoryCore, first: number): Promise<void> {
+  await db.asOwner((client) =>
+    client.query(
+      `INSERT INTO episodes (tenant_id, id, butler, content, created_at, expires_at)
+       SELECT $1, gen_random_uuid(), 'butler ' || lpad((n % $2)::text, 3, '0'),
+         'guest ' || n || ' asked for tea in the drawing room at five', now() - n * interval '1 second', now() + interval '7 days'
+       FROM generate_series($3::int, $4::int) n`,
+      [tenantId, butlers, first, first + episodesPerInsert - 1],
+    ),
+  );
+}
+
+async function measureClaims(core: MemoryCore): Promise<Figure[]> {
+  const principal = { tenantId, butler: null, role: 'admin' } as const;
+  const context: MemoryContext = { ...core, principal, requestContext: newRequestContext() };
+  const claims: number[] = [];
+  const selects: number[] = [];
+  for (let round = 0; round < butlers; round++) {
+    selects.push(await time(() => selectBare(context)));
+    claims.push(
+      await time(() => claimEpisodes(context, { engine: 'agent', worker: 'bench', limit: episodesPerClaim })),
+    );
+  }
+  const base = at(selects, 0.5);
+  return [
+    { what: 'bare select of 100 rows, median', value: milliseconds(base) },
+    figure('claim of 100, median (of the select)', at(claims, 0.5), base),
+    figure('claim of 100, 95th percentile (of the select)', at(claims, 0.95), base),
+    figure('claim of 100, last of 50 butlers (of the select)', claims.at(-1) ?? 0, base),
+  ];
+}
+
+function figure(what: string, value: number, base: number): Figure {
+  return { what, value: `${milliseconds(value)} (${ratio(value, base)})` };
+}
+
+async function selectBare({ db }: MemoryContext): Promise<unknown[]> {
+  return db.tenant(tenantId).$queryRaw<unknown[]>`
+    SELECT id::text, content, created_at FROM episodes
+    WHERE tenant_id = ${tenantId} AND butler = 'butler 025' AND consolidation_status = 'pending'
+    ORDER BY created_at, id LIMIT ${episodesPerClaim}`;
+}
+
+async function time(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}
+
+function at(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}

@@ -1,0 +1,83 @@
+import { MemoryError } from '../../errors.ts';
+import type { ConsolidationRun } from '../../generated/prisma/client.ts';
+import { actorOf, type MemoryContext } from '../../memory/context.ts';
+import { mutate } from '../../memory/mutation.ts';
+import { applyOutput } from './apply.ts';
+import { claimEpisodes, type Claim } from './claim.ts';
+import { failEpisodesOf, failRun } from './fail.ts';
+import { parseOutput } from './output.ts';
+import { buildPrompt, type ConsolidationPrompt } from './prompt.ts';
+import { finishRun, getRun, lockRunningRun, readRunSnapshot } from './run.ts';
+
+export interface AgentClaimInput {
+  butler?: string | null | undefined;
+  limit?: number | null | undefined;
+}
+
+export interface AgentClaim {
+  claim: Claim;
+  prompt: ConsolidationPrompt;
+}
+
+/**
+ * A claim for an agent that does the work itself, with what to tell its model. The claim holds what the prompt holds;
+ * the rest is given back at once. Null when nothing is due.
+ */
+export async function claimForAgent(context: MemoryContext, input: AgentClaimInput): Promise<AgentClaim | null> {
+  refuseIfOff(context);
+  for (;;) {
+    const claim = await claimEpisodes(context, { ...input, engine: 'agent', worker: actorOf(context) });
+    if (claim === null) return null;
+    const prompt = await buildPrompt(context, claim);
+    const narrowed = await narrowClaim(context, claim, prompt);
+    if (narrowed.episodes.length > 0) return { claim: narrowed, prompt };
+  }
+}
+
+function refuseIfOff({ config }: MemoryContext): void {
+  if (config.memory.consolidation.engine !== 'off') return;
+  throw new MemoryError('INVALID_TRANSITION', 'consolidation is off here: nothing is claimed', {
+    hint: 'Set butler.memory.consolidation.engine to "agent", or to an engine of the server.',
+  });
+}
+
+async function narrowClaim(context: MemoryContext, claim: Claim, prompt: ConsolidationPrompt): Promise<Claim> {
+  const { runId } = claim;
+  const { episodeIds, tooLong } = prompt;
+  const episodes = claim.episodes.filter(({ id }) => episodeIds.includes(id));
+  if (episodes.length === claim.episodes.length) return claim;
+  await mutate(context, async (mutation) => {
+    const { transaction, tenantId } = mutation;
+    await lockRunningRun(mutation, runId);
+    const reason = 'the episode is too long for a prompt';
+    await failEpisodesOf(mutation, { runId, episodeIds: tooLong }, { reason, retryable: false });
+    if (episodes.length === 0) return finishRun(mutation, runId, 'failed', { error: reason });
+    const before = await readRunSnapshot(mutation, runId);
+    const where = { tenantId_id: { tenantId, id: runId } };
+    const data = { episodeIds: episodes.map(({ id }) => id), episodeCount: episodes.length };
+    await transaction.consolidationRun.update({ where, data, select: { id: true } });
+    const after = await readRunSnapshot(mutation, runId);
+    const run = { entityType: 'consolidation_run', entityId: runId, before, after } as const;
+    await mutation.record({ eventType: 'consolidation_run.narrowed', ...run });
+  });
+  return { ...claim, episodes };
+}
+
+/** What an agent made of its claim. Output that is none fails the run, as it does for every engine. */
+export async function submitOutput(context: MemoryContext, runId: string, output: unknown): Promise<ConsolidationRun> {
+  const run = await getRun(context, runId);
+  if (run.status === 'running') await failUnlessUsable(context, run.id, output);
+  return applyOutput(context, run.id, output);
+}
+
+async function failUnlessUsable(context: MemoryContext, runId: string, output: unknown): Promise<void> {
+  try {
+    parseOutput(output);
+  } catch (error) {
+    if (!(error instanceof MemoryError)) throw error;
+    await failRun(context, runId, { reason: error.message, retryable: true });
+    throw new MemoryError(error.code, error.message, {
+      hint: 'The run has failed, and nothing of it was stored. Its episodes are tried again later: claim again.',
+    });
+  }
+}

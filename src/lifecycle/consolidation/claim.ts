@@ -1,0 +1,125 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Transaction } from '../../db/database.ts';
+import { findDueGroup, selectDueEpisodes, type DueConditions, type DueGroup } from '../../db/sql/due-episodes.ts';
+import { insertRun } from '../../db/sql/insert-consolidation-run.ts';
+import { millisecondsPerDay } from '../../durations.ts';
+import type { MemoryContext } from '../../memory/context.ts';
+import { onlyButlerOf, requireButler } from '../../memory/reach.ts';
+import { createMutation } from '../../memory/mutation.ts';
+import { normaliseName } from '../../memory/text.ts';
+import { checkLimit } from '../../memory/values.ts';
+import type { EngineName } from './engine-name.ts';
+import { giveBackLostLeases } from './fail.ts';
+import { leaseFrom } from './lease.ts';
+import { readRunSnapshot } from './run.ts';
+
+/** Episodes of one butler that one worker has for itself until the lease ends. */
+export interface Claim {
+  runId: string;
+  butler: string;
+  worker: string;
+  engine: EngineName;
+  leaseExpiresAt: Date;
+  /** In the order in which they were stored. */
+  episodes: ClaimedEpisode[];
+}
+
+export interface ClaimedEpisode {
+  id: string;
+  sessionId: string | null;
+  content: string;
+  importance: number;
+  createdAt: Date;
+  observedAt: Date | null;
+}
+
+export interface ClaimInput {
+  engine: EngineName;
+  worker: string;
+  /** Only of this butler; otherwise of the first one, by name, that has something due. */
+  butler?: string | null | undefined;
+  /** At most so many; never more than `batch_size`. */
+  limit?: number | null | undefined;
+  /** These have had their turn. */
+  exceptButlers?: ReadonlySet<string> | undefined;
+}
+
+/**
+ * Takes the next episodes that are due, for one worker alone: of one butler, in the order in which they were stored. A
+ * butler has one run at a time; other butlers' runs go on beside it. Null when nothing is due.
+ */
+export async function claimEpisodes(context: MemoryContext, input: ClaimInput): Promise<Claim | null> {
+  const { batchSize } = context.config.memory.consolidation;
+  const limit = checkLimit('limit', input.limit, batchSize, batchSize);
+  const only = chooseButler(context, input.butler);
+  while ((await giveBackLostLeases(context)) > 0);
+  return context.db.transaction(context.principal.tenantId, async (transaction) => {
+    for (let after = ''; ;) {
+      const [group] = await transaction.$queryRaw<DueGroup[]>(findDueGroup(dueFor(context), { after, only }));
+      if (group === undefined) return null;
+      const isExcepted = input.exceptButlers?.has(group.butler) === true;
+      const claim = isExcepted ? null : await claimGroup(context, transaction, input, { ...group, limit });
+      if (claim !== null || only !== null) return claim;
+      after = group.butler;
+    }
+  });
+}
+
+function chooseButler(context: MemoryContext, given: string | null | undefined): string | null {
+  return given ? requireButler(context, normaliseName('butler', given)) : onlyButlerOf(context);
+}
+
+/** An episode that expired while it was pending may still be consolidated for the days of grace. */
+export function dueFor({ principal, now, config }: Pick<MemoryContext, 'principal' | 'now' | 'config'>): DueConditions {
+  const moment = now();
+  const graceMs = config.memory.episodes.pendingGraceDays * millisecondsPerDay;
+  return { tenantId: principal.tenantId, now: moment, expiredBefore: new Date(moment.getTime() - graceMs) };
+}
+
+/** Null when another worker was faster. */
+async function claimGroup(
+  context: MemoryContext,
+  transaction: Transaction,
+  { engine, worker }: ClaimInput,
+  group: DueGroup & { limit: number },
+): Promise<Claim | null> {
+  const { tenantId } = context.principal;
+  const { butler } = group;
+  const runId = uuidv7();
+  const startedAt = context.now();
+  const leaseExpiresAt = leaseFrom(context, startedAt);
+  const row = { tenantId, id: runId, butler, engine, worker, leaseExpiresAt, startedAt };
+  if ((await transaction.$executeRaw(insertRun(row))) === 0) return null;
+  // After the run is there, and not before: what the run before it did is in sight only now.
+  const due = selectDueEpisodes(dueFor(context), { ...group, limit: sizeOfClaim(context, group) });
+  const episodes = await transaction.$queryRaw<ClaimedEpisode[]>(due);
+  const where = { tenantId_id: { tenantId, id: runId } };
+  if (episodes.length === 0) {
+    await transaction.consolidationRun.delete({ where });
+    return null;
+  }
+  const episodeIds = episodes.map(({ id }) => id);
+  const data = { episodeIds, episodeCount: episodeIds.length };
+  await transaction.consolidationRun.update({ where, data, select: { id: true } });
+  await recordClaim(context, transaction, runId);
+  return { runId, butler, worker, engine, leaseExpiresAt, episodes };
+}
+
+/**
+ * What failed together may have failed because of one of them: each attempt is made in groups of half the size, and the
+ * last one with each alone, so that an episode that cannot be dealt with takes no other along.
+ */
+export function sizeOfClaim(context: MemoryContext, { attempts, limit }: { attempts: number; limit: number }): number {
+  const isLast = attempts > 0 && attempts >= context.config.memory.consolidation.maxAttempts - 1;
+  return isLast ? 1 : Math.max(1, Math.floor(limit / 2 ** attempts));
+}
+
+async function recordClaim(context: MemoryContext, transaction: Transaction, runId: string): Promise<void> {
+  const mutation = createMutation(context, transaction);
+  await mutation.record({
+    eventType: 'consolidation_run.claimed',
+    entityType: 'consolidation_run',
+    entityId: runId,
+    after: await readRunSnapshot(mutation, runId),
+  });
+}

@@ -1,0 +1,23 @@
+import { areManyDue, countDueEpisodes } from '../../db/sql/due-episodes.ts';
+import type { MemoryContext } from '../../memory/context.ts';
+import { dueFor } from './claim.ts';
+
+export interface DueCount {
+  butler: string;
+  episodes: number;
+}
+
+/** What the next claims would take, by butler. */
+export async function countDue(context: MemoryContext): Promise<DueCount[]> {
+  const { tenantId } = context.principal;
+  return context.db.tenant(tenantId).$queryRaw<DueCount[]>(countDueEpisodes(dueFor(context)));
+}
+
+/** Whether so many wait that they should not wait for the next scheduled run. */
+export async function isBacklogLong(context: MemoryContext): Promise<boolean> {
+  const { backlogEpisodes } = context.config.memory.consolidation;
+  const { tenantId } = context.principal;
+  const statement = areManyDue(dueFor(context), backlogEpisodes);
+  const [due] = await context.db.tenant(tenantId).$queryRaw<{ many: boolean }[]>(statement);
+  return due?.many ?? false;
+}

@@ -1,0 +1,71 @@
+import { renewLeaseOf } from '../../db/sql/renew-lease.ts';
+import { MemoryError } from '../../errors.ts';
+import type { MemoryContext } from '../../memory/context.ts';
+import { checkUuid } from '../../memory/values.ts';
+import { getRun, tooLate } from './run.ts';
+
+export function leaseFrom({ config }: Pick<MemoryContext, 'config'>, start: Date): Date {
+  return new Date(start.getTime() + config.memory.consolidation.leaseSeconds * 1000);
+}
+
+/** A whole lease more, counted from now. Refused once the lease has ended or the run has. */
+export async function renewLease(context: MemoryContext, runId: string): Promise<Date> {
+  const { tenantId } = context.principal;
+  const { id } = await getRun(context, checkUuid('run_id', runId));
+  const now = context.now();
+  const until = leaseFrom(context, now);
+  const count = await context.db.tenant(tenantId).$executeRaw(renewLeaseOf(tenantId, id, { now, until }));
+  if (count === 0) throw tooLate(id, 'has ended or lost its lease');
+  return until;
+}
+
+/** Renewed so often within the length of a lease: two renewals may fail before it is lost. */
+const renewalsPerLease = 3;
+
+/** Does the work while the lease is renewed. The signal is aborted when the lease is lost, or when the outer one is. */
+export async function withLease<T>(
+  context: MemoryContext,
+  lease: { runId: string; leaseExpiresAt: Date },
+  work: (signal: AbortSignal) => Promise<T>,
+  outerSignal?: AbortSignal,
+): Promise<T> {
+  const lost = new AbortController();
+  const stopRenewing = keepRenewing(context, lease, lost);
+  try {
+    return await work(outerSignal === undefined ? lost.signal : AbortSignal.any([lost.signal, outerSignal]));
+  } finally {
+    stopRenewing();
+  }
+}
+
+/** What was asked for, or the reason of the signal: whoever does not listen to it is not waited for. */
+export async function untilAborted<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let stopListening = (): void => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    const rejectNow = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', rejectNow, { once: true });
+    stopListening = () => signal.removeEventListener('abort', rejectNow);
+  });
+  return Promise.race([asked, aborted]).finally(stopListening);
+}
+
+function keepRenewing(
+  context: MemoryContext,
+  { runId, leaseExpiresAt }: { runId: string; leaseExpiresAt: Date },
+  lost: AbortController,
+): () => void {
+  let until = leaseExpiresAt;
+  const renew = async (): Promise<void> => {
+    try {
+      until = await renewLease(context, runId);
+    } catch (error) {
+      // A database that does not answer now may do so in time for the next try.
+      const isOver = (error instanceof MemoryError && error.code === 'CONFLICT') || context.now() >= until;
+      if (isOver) lost.abort(tooLate(runId, 'has lost its lease'));
+    }
+  };
+  const intervalMs = (context.config.memory.consolidation.leaseSeconds * 1000) / renewalsPerLease;
+  const timer = setInterval(() => void renew(), intervalMs);
+  return () => clearInterval(timer);
+}

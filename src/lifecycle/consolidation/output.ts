@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { MemoryError } from '../../errors.ts';
+import { permanences } from '../../memory/confidence.ts';
+import { factKinds } from '../../memory/facts.ts';
+
+/** Of one run. What is beyond it is refused: a batch of episodes does not say more than this. */
+export const itemLimit = 500;
+
+const evidenceSchema = z.object({
+  episode_id: z.string().describe('Id of one of the episodes that were given'),
+  quote: z.string().describe('Words of that episode, verbatim, from which the item follows'),
+});
+
+const evidence = z.array(evidenceSchema).min(1).describe('Where it says so; at least one quote');
+const importance = z.number().min(1).max(10).nullish().describe('1 trivial to 10 vital');
+const confidence = z.number().min(0).max(1).nullish().describe('0 to 1: how sure the episodes leave one');
+const permanence = z.enum(permanences).nullish().describe('How long it is likely to hold');
+const tags = z.array(z.string()).nullish();
+const targetId = z.string().describe('Id of an existing memory that was given');
+const targetType = z.enum(['fact', 'rule']);
+
+export const newFactSchema = z.object({
+  subject: z.string().describe('Who or what it is about, such as "user"'),
+  predicate: z.string().describe('Which property of the subject, such as "favourite_food"'),
+  content: z.string().describe('What holds, in a short sentence or value'),
+  permanence,
+  importance,
+  confidence,
+  scope: z.string().nullish().describe('"global" (usual), or the name of the butler it is only for'),
+  tags,
+  kind: z.enum(factKinds).nullish().describe('"state" (usual), or "event" for something that happened at one time'),
+  observed_at: z.string().nullish().describe('ISO 8601 time that an event is about'),
+  evidence,
+});
+
+export const updatedFactSchema = z.object({
+  target_id: targetId,
+  content: z.string().describe('What holds now instead'),
+  permanence,
+  importance,
+  tags,
+  evidence,
+});
+
+export const newRuleSchema = z.object({
+  content: z.string().describe('How to act, as an instruction'),
+  scope: z.string().nullish().describe('The name of the butler (usual), or "global"'),
+  importance,
+  tags,
+  evidence,
+});
+
+export const confirmationSchema = z.object({ target_type: targetType, target_id: targetId, evidence });
+
+export const linkSchema = z.object({
+  relation: z.enum(['supports', 'contradicts']),
+  target_type: targetType,
+  target_id: targetId,
+  evidence,
+});
+
+/** What an engine writes. Also what a model is asked for: descriptions are for it. */
+export const outputSchema = z.object({
+  new_facts: z.array(newFactSchema).nullish(),
+  updated_facts: z.array(updatedFactSchema).nullish(),
+  new_rules: z.array(newRuleSchema).nullish(),
+  confirmations: z.array(confirmationSchema).nullish(),
+  links: z.array(linkSchema).nullish(),
+});
+
+export type ConsolidationOutput = z.infer<typeof outputSchema>;
+export type Evidence = z.infer<typeof evidenceSchema>;
+export type NewFact = z.infer<typeof newFactSchema>;
+export type UpdatedFact = z.infer<typeof updatedFactSchema>;
+export type NewRule = z.infer<typeof newRuleSchema>;
+export type Confirmation = z.infer<typeof confirmationSchema>;
+export type SupportLink = z.infer<typeof linkSchema>;
+
+const itemSchemas = {
+  new_facts: newFactSchema,
+  updated_facts: updatedFactSchema,
+  new_rules: newRuleSchema,
+  confirmations: confirmationSchema,
+  links: linkSchema,
+};
+
+export type ItemKind = keyof typeof itemSchemas;
+export const itemKinds = Object.keys(itemSchemas) as ItemKind[];
+
+export type OutputItem = {
+  [Kind in ItemKind]: { kind: Kind; place: number; value: z.infer<(typeof itemSchemas)[Kind]> };
+}[ItemKind];
+
+/** An item that was not stored: its list, its place there, and why. Never the text of an episode. */
+export interface RefusedItem {
+  kind: ItemKind;
+  place: number;
+  reason: string;
+}
+
+export interface ParsedOutput {
+  /** In the order of the lists and of their items. */
+  items: OutputItem[];
+  refused: RefusedItem[];
+}
+
+/**
+ * What an engine answered, item by item. Text may have the JSON in a fence or prose around it. Throws when there is no
+ * object in it with at least one of the lists; a bad item alone is refused and leaves the others.
+ */
+export function parseOutput(output: unknown): ParsedOutput {
+  const object = typeof output === 'string' ? parseText(output) : output;
+  if (!isRecord(object)) throw unusable(`a JSON object; given ${nameOfKind(object)}`);
+  if (!itemKinds.some((kind) => kind in object)) throw unusable(`at least one of the keys ${itemKinds.join(', ')}`);
+  const parsed: ParsedOutput = { items: [], refused: [] };
+  for (const kind of itemKinds) parseList(kind, object[kind] ?? [], parsed);
+  return parsed;
+}
+
+function parseList(kind: ItemKind, list: unknown, { items, refused }: ParsedOutput): void {
+  if (!Array.isArray(list)) throw unusable(`${kind} as a list; given ${nameOfKind(list)}`);
+  for (const [place, given] of list.entries()) {
+    const { data, error } = itemSchemas[kind].safeParse(given);
+    if (error !== undefined) refused.push({ kind, place, reason: describeIssue(error.issues[0]) });
+    else if (items.length >= itemLimit) refused.push({ kind, place, reason: `beyond the ${itemLimit} items of a run` });
+    else items.push({ kind, place, value: data } as OutputItem);
+  }
+}
+
+/** Names the field and what is allowed, never what was given: that may be the text of an episode. */
+function describeIssue(issue: z.core.$ZodIssue | undefined): string {
+  if (issue === undefined) return 'not of the form that is asked for';
+  const field = issue.path.map(String).join('.');
+  return field === '' ? issue.message : `${field}: ${issue.message}`;
+}
+
+function parseText(text: string): unknown {
+  if (text.trim() === '') throw unusable('a JSON object; given blank text');
+  for (const candidate of candidatesIn(text)) {
+    try {
+      const value: unknown = JSON.parse(candidate);
+      if (isRecord(value)) return value;
+    } catch {
+      // The next reading of the text may be one.
+    }
+  }
+  throw unusable('a JSON object; given text in which there is none');
+}
+
+/** The whole of it, what is in a fence, and what is between the first and the last brace. */
+function* candidatesIn(text: string): Generator<string> {
+  yield text;
+  for (const [, fenced] of text.matchAll(/```[a-z]*\s*\n([\s\S]*?)```/gi)) if (fenced !== undefined) yield fenced;
+  const [first, last] = [text.indexOf('{'), text.lastIndexOf('}')];
+  if (first >= 0 && last > first) yield text.slice(first, last + 1);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function nameOfKind(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+}
+
+function unusable(allowed: string): MemoryError {
+  return new MemoryError('INVALID_INPUT', `output: ${allowed}`, {
+    hint: 'Nothing of it was stored. Submit the lists again, each of them an array.',
+  });
+}

@@ -1,0 +1,207 @@
+import { validate as isUuid } from 'uuid';
+import type { Fact } from '../../generated/prisma/client.ts';
+import type { MemoryContext } from '../../memory/context.ts';
+import { embedAll, type EmbeddedText } from '../../memory/embed.ts';
+import { embeddedText, normaliseFact, type FactValues, type StoreFactInput } from '../../memory/facts.ts';
+import { normaliseRule, type RuleValues } from '../../memory/rules.ts';
+import { globalScope } from '../../memory/values.ts';
+import type { ClaimedEpisode } from './claim.ts';
+import { loadEchoes } from './echo-guard.ts';
+import { checkEvidence } from './evidence.ts';
+import type { NewFact, NewRule, OutputItem, ParsedOutput, RefusedItem, UpdatedFact } from './output.ts';
+import { reasonOf, Refusal } from './refusal.ts';
+
+interface Grounds {
+  place: number;
+  /** Ids of the episodes that it follows from. */
+  evidence: string[];
+}
+
+export interface PreparedFact extends Grounds {
+  kind: 'new_facts' | 'updated_facts';
+  /** Of the fact that it takes the place of, if it names one. */
+  targetId: string | null;
+  given: StoreFactInput;
+  values: FactValues;
+  embedded: EmbeddedText;
+}
+
+export interface PreparedRule extends Grounds {
+  kind: 'new_rules';
+  values: RuleValues;
+  embedded: EmbeddedText;
+}
+
+export interface PreparedReference extends Grounds {
+  kind: 'confirmations' | 'links';
+  target: { type: 'fact' | 'rule'; id: string };
+  relation: 'supports' | 'contradicts';
+}
+
+export type PreparedItem = PreparedFact | PreparedRule | PreparedReference;
+
+export interface Preparation {
+  items: PreparedItem[];
+  refused: RefusedItem[];
+}
+
+export interface PreparationInput {
+  context: MemoryContext;
+  butler: string;
+  /** Those of the run that are still there. */
+  episodes: ReadonlyMap<string, Omit<ClaimedEpisode, 'importance'>>;
+}
+
+/**
+ * All that can be said about the items without the transaction: their form, their evidence and their vectors, because
+ * the model must not hold a connection.
+ */
+export async function prepareItems(input: PreparationInput, parsed: ParsedOutput): Promise<Preparation> {
+  const targets = await findTargets(input.context, parsed.items);
+  const contents = new Map([...input.episodes].map(([id, { content }]) => [id, content]));
+  const guard = await loadEchoes(input.context, input);
+  const refused: RefusedItem[] = [...parsed.refused];
+  const drafts: Draft[] = [];
+  for (const item of parsed.items) {
+    try {
+      const evidence = checkEvidence(item.value.evidence, contents);
+      drafts.push(draftOf(input, item, guard.requireNews(item.value.evidence, evidence), targets));
+    } catch (error) {
+      const reason = reasonOf(error);
+      if (reason === null) throw error;
+      refused.push({ kind: item.kind, place: item.place, reason });
+    }
+  }
+  return { items: await embedDrafts(input.context, drafts), refused };
+}
+
+type Draft = Omit<PreparedFact, 'embedded'> | Omit<PreparedRule, 'embedded'> | PreparedReference;
+
+function draftOf(
+  input: PreparationInput,
+  item: OutputItem,
+  evidence: string[],
+  targets: ReadonlyMap<string, Fact>,
+): Draft {
+  const { kind, place } = item;
+  switch (kind) {
+    case 'new_facts':
+      return { kind, place, evidence, targetId: null, ...newFact(input, item.value, evidence) };
+    case 'updated_facts': {
+      const target = targets.get(item.value.target_id.trim().toLowerCase());
+      // Of what the butler may not see it is not told that it is there.
+      if (target === undefined || !isVisible(target.scope, input.butler)) throw new Refusal('target_id: no such fact');
+      return { kind, place, evidence, targetId: target.id, ...updatedFact(input, item.value, target, evidence) };
+    }
+    case 'new_rules':
+      return { kind, place, evidence, values: newRule(input, item.value, evidence) };
+    case 'confirmations':
+      return { kind, place, evidence, target: targetOf(item.value), relation: 'supports' };
+    case 'links':
+      return { kind, place, evidence, target: targetOf(item.value), relation: item.value.relation };
+  }
+}
+
+function targetOf({ target_type: type, target_id: given }: { target_type: 'fact' | 'rule'; target_id: string }): {
+  type: 'fact' | 'rule';
+  id: string;
+} {
+  const id = given.trim().toLowerCase();
+  if (!isUuid(id)) throw new Refusal('target_id: a UUID');
+  return { type, id };
+}
+
+function newFact(
+  { context, butler, episodes }: PreparationInput,
+  item: NewFact,
+  [sourceEpisodeId]: string[],
+): { given: StoreFactInput; values: FactValues } {
+  const source = sourceEpisodeId === undefined ? undefined : episodes.get(sourceEpisodeId);
+  const isEvent = item.kind === 'event';
+  const given: StoreFactInput = {
+    subject: item.subject,
+    predicate: item.predicate,
+    content: item.content,
+    permanence: item.permanence,
+    importance: item.importance,
+    confidence: item.confidence,
+    scope: requireScope(item.scope ?? globalScope, butler),
+    tags: item.tags,
+    kind: item.kind,
+    observedAt: toDate(item.observed_at) ?? (isEvent ? (source?.observedAt ?? source?.createdAt) : null),
+    sourceButler: butler,
+    sourceEpisodeId,
+  };
+  return { given, values: normaliseFact(context, given) };
+}
+
+/** Its subject, predicate and scope are those of the fact it replaces; so is what it does not mention. */
+function updatedFact(
+  { context, butler }: PreparationInput,
+  item: UpdatedFact,
+  target: Fact,
+  [sourceEpisodeId]: string[],
+): { given: StoreFactInput; values: FactValues } {
+  if (target.kind === 'event') throw new Refusal('target_id: an event happened, and does not change');
+  const { subject, predicate, scope } = target;
+  const given: StoreFactInput = {
+    subject,
+    predicate,
+    content: item.content,
+    permanence: item.permanence ?? target.permanence,
+    importance: item.importance ?? target.importance,
+    scope,
+    tags: item.tags ?? (target.tags as string[]),
+    sourceButler: butler,
+    sourceEpisodeId,
+  };
+  return { given, values: normaliseFact(context, given) };
+}
+
+function newRule({ context, butler }: PreparationInput, item: NewRule, [sourceEpisodeId]: string[]): RuleValues {
+  return normaliseRule(context, {
+    content: item.content,
+    scope: requireScope(item.scope ?? butler, butler),
+    importance: item.importance,
+    tags: item.tags,
+    sourceButler: butler,
+    sourceEpisodeId,
+  });
+}
+
+/** What a butler observed is for all, or for itself: it does not write into what another one sees alone. */
+function requireScope(scope: string, butler: string): string {
+  if (isVisible(scope.trim(), butler)) return scope;
+  throw new Refusal(`scope: ${JSON.stringify(globalScope)} or the butler of the run, ${JSON.stringify(butler)}`);
+}
+
+export function isVisible(scope: string, butler: string): boolean {
+  return scope === globalScope || scope === butler;
+}
+
+function toDate(text: string | null | undefined): Date | null {
+  if (text === null || text === undefined || text.trim() === '') return null;
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) throw new Refusal('observed_at: an ISO 8601 time');
+  return date;
+}
+
+async function findTargets(context: MemoryContext, items: readonly OutputItem[]): Promise<Map<string, Fact>> {
+  const { tenantId } = context.principal;
+  const ids = items
+    .flatMap((item) => (item.kind === 'updated_facts' ? [item.value.target_id.trim().toLowerCase()] : []))
+    .filter((id) => isUuid(id));
+  if (ids.length === 0) return new Map();
+  const facts = await context.db.tenant(tenantId).fact.findMany({ where: { tenantId, id: { in: ids } } });
+  return new Map(facts.map((fact) => [fact.id, fact]));
+}
+
+async function embedDrafts(context: MemoryContext, drafts: readonly Draft[]): Promise<PreparedItem[]> {
+  const written = drafts.filter((draft) => 'values' in draft);
+  const texts = written.map((draft) =>
+    draft.kind === 'new_rules' ? draft.values.content : embeddedText(draft.values),
+  );
+  const embedded = texts.length === 0 ? [] : await embedAll(context, texts);
+  const textOf = new Map(written.map((draft, place) => [draft as Draft, embedded[place]]));
+  return drafts.map((draft) => ('values' in draft ? { ...draft, embedded: textOf.get(draft) } : draft) as PreparedItem);
+}

@@ -1,0 +1,59 @@
+import { writeSync } from 'node:fs';
+import { embedderOptions } from '../../src/create-memory.ts';
+import { openDatabase, type DatabaseOptions } from '../../src/db/database.ts';
+import { createEmbedder } from '../../src/embedding/create-embedder.ts';
+import { consolidateWith } from '../../src/lifecycle/consolidation/consolidate.ts';
+import type { ConsolidationEngine } from '../../src/lifecycle/consolidation/engine.ts';
+import { createLogger } from '../../src/logger.ts';
+import type { MemoryContext } from '../../src/memory/context.ts';
+import { newRequestContext } from '../../src/request-id.ts';
+import { testConfig } from './config.ts';
+import { readInput } from './run-typescript.ts';
+
+/** Consolidates until nothing is left, with an engine that makes one fact of each run, which cites all of its episodes. */
+export interface ConsolidationWorkerInput {
+  options: DatabaseOptions;
+  tenantId: string;
+  batchSize: number;
+  leaseSeconds: number;
+  maxAttempts: number;
+}
+
+const { options, tenantId, ...settings } = readInput() as ConsolidationWorkerInput;
+const defaults = testConfig();
+const consolidation = { ...defaults.memory.consolidation, ...settings, retryBaseSeconds: 0 };
+const config = { ...defaults, memory: { ...defaults.memory, consolidation } };
+const logger = createLogger(config);
+const context: MemoryContext = {
+  config,
+  logger,
+  db: await openDatabase(options),
+  embedder: await createEmbedder(embedderOptions(config, logger)),
+  now: () => new Date(),
+  principal: { tenantId, butler: null, role: 'admin' },
+  requestContext: newRequestContext(),
+};
+
+const engine: ConsolidationEngine = {
+  name: 'command',
+  extract: async (_context, { runId, episodes }) => {
+    say('claimed');
+    const evidence = episodes.map(({ id, content }) => ({ episode_id: id, quote: content }));
+    return { output: { new_facts: [{ subject: runId, predicate: 'read', content: `run ${runId}`, evidence }] } };
+  },
+};
+
+say('ready');
+for (;;) {
+  const { episodes } = await consolidateWith(context, engine, { progress: () => say('applied') });
+  const where = { tenantId, consolidationStatus: 'pending' };
+  if (episodes === 0 && (await context.db.tenant(tenantId).episode.count({ where })) === 0) break;
+}
+say('finished');
+await context.db.close();
+await context.embedder.close();
+
+/** At once and past every buffer: what was said must have been said when the kill comes. */
+function say(message: string): void {
+  writeSync(1, `${message}\n`);
+}
