@@ -8,8 +8,8 @@ export interface Kind<Value> {
   readonly schema: z.ZodType<Value>;
   /** Turns the text of an environment variable into what the file would hold. Text that does not fit stays text. */
   readonly fromEnvironment?: (text: string) => unknown;
-  /** The value may hold a password: no message may show it. */
-  readonly secret?: true;
+  /** The value holds a password, or is one as a whole: no message may show it. */
+  readonly secret?: 'part' | 'whole';
 }
 
 export const wholeNumber = (minimum: number, maximum: number): Kind<number> => ({
@@ -89,8 +89,50 @@ export const postgresUrl: Kind<string> = {
     'a URL such as postgres://user:password@host:5432/database, special characters of the password percent-encoded',
     isPostgresUrl,
   ),
-  secret: true,
+  secret: 'part',
 };
+
+/** Without a password in it, which would be shown wherever the URL is. */
+export const httpUrl: Kind<string> = textWhere(
+  'a URL such as https://host/v1, with neither a user nor a query in it',
+  (text) => {
+    if (!/^https?:\/\/\S{1,2048}$/.test(text) || !URL.canParse(text)) return false;
+    const { username, password, search, hash } = new URL(text);
+    return [username, password, search, hash].every((part) => part === '');
+  },
+);
+
+/** As a header may hold it. */
+export const secret: Kind<string> = {
+  ...textWhere('1 to 4096 printable ASCII characters without blanks', (text) => /^[!-~]{1,4096}$/.test(text)),
+  secret: 'whole',
+};
+
+const listOf = (
+  allowed: string,
+  range: { minimum: number; maximum: number },
+  accepts: (text: string) => boolean,
+): Kind<readonly string[]> => ({
+  allowed,
+  schema: z
+    .array(z.string())
+    .min(range.minimum)
+    .max(range.maximum)
+    .refine((texts) => texts.every(accepts)),
+});
+
+/** A program and its arguments, as they are handed to the system: no shell reads them. */
+export const commandLine = listOf(
+  'a list of 1 to 100 texts: the program, then its arguments',
+  { minimum: 1, maximum: 100 },
+  (text) => text.length <= 10_000 && !text.includes('\0'),
+);
+
+export const variableNames = listOf(
+  'a list of at most 100 names of environment variables',
+  { minimum: 0, maximum: 100 },
+  (text) => /^[A-Za-z_][A-Za-z0-9_]{0,199}$/.test(text),
+);
 
 export const cron: Kind<string> = {
   allowed: 'a cron expression of five fields (minute, hour, day of month, month, day of week)',

@@ -33,11 +33,14 @@ export function loadConfig(options: LoadConfigOptions): LoadedConfig {
   if (problems.length > 0) throw new MemoryError('CONFIGURATION', problems.join('\n'));
   const config = buildConfig(({ key, path }) => {
     const value = variables.values.get(key) ?? valueAt(tables, path);
-    if (key === 'butler.home') return { value: expandHome(value as string, options) };
-    return value === undefined ? undefined : { value };
+    if (value === undefined) return undefined;
+    return { value: directories.has(key) ? expandHome(key, value as string, options) : value };
   });
   return { config, source: { file, environment: variables.names } };
 }
+
+/** Whose paths may start with ~/. */
+const directories: ReadonlySet<string> = new Set(['butler.home', 'butler.memory.embedding.models_directory']);
 
 const fileVariable = 'BUTLER_MEMORY_CONFIG';
 
@@ -78,9 +81,9 @@ function readVariables(env: LoadConfigOptions['env'], problems: string[]) {
   return { values, names };
 }
 
-function expandHome(directory: string, { workingDirectory, homeDirectory }: LoadConfigOptions): string {
+function expandHome(key: string, directory: string, { workingDirectory, homeDirectory }: LoadConfigOptions): string {
   if (!directory.startsWith('~')) return resolve(workingDirectory, directory);
   if (isAbsolute(homeDirectory)) return resolve(homeDirectory, `.${directory.slice(1)}`);
-  const problem = `butler.home: must be an absolute path, as this user has no home directory; given "${directory}"`;
+  const problem = `${key}: must be an absolute path, as this user has no home directory; given "${directory}"`;
   throw new MemoryError('CONFIGURATION', problem);
 }

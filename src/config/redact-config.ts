@@ -1,11 +1,13 @@
 import { buildConfig, valueAt } from './build-config.ts';
 import { type Config, configPath } from './schema.ts';
 
-/** The same configuration, fit for a bug report: no URL in it shows its password. */
+/** The same configuration, fit for a bug report: no key is in it, and no URL shows its password. */
 export function redactConfig(config: Config): Config {
-  return buildConfig(({ key }) => {
+  return buildConfig(({ key, secret }) => {
     const value = valueAt(config, configPath(key));
-    return value === undefined ? undefined : { value: typeof value === 'string' ? hidePasswords(value) : value };
+    if (value === undefined) return undefined;
+    if (secret === 'whole') return { value: '***' };
+    return { value: typeof value === 'string' ? hidePasswords(value) : value };
   });
 }
 

@@ -1,5 +1,6 @@
+import { warnOfData, writeData } from '../../data-block.ts';
 import { invalidInput } from '../../errors.ts';
-import { limitArgument, readLimit, warnOfData, writeData, type Prompt, type PromptValues } from '../prompt.ts';
+import { limitArgument, readLimit, type Prompt, type PromptValues } from '../prompt.ts';
 
 interface Found {
   episodes: { edges: { node: Record<string, unknown> }[] };

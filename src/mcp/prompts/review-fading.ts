@@ -1,12 +1,8 @@
-import { limitArgument, readLimit, warnOfData, writeData, type Prompt } from '../prompt.ts';
-
-interface Listed {
-  edges: { node: Record<string, unknown> }[];
-}
+import { warnOfData, writeData } from '../../data-block.ts';
+import { limitArgument, readLimit, type Prompt } from '../prompt.ts';
 
 interface Found {
-  facts: Listed;
-  rules: Listed;
+  fading: { edges: { node: { memory: Record<string, unknown>; expiresAt: string | null } }[] };
 }
 
 export const reviewFadingPrompt: Prompt = {
@@ -15,37 +11,31 @@ export const reviewFadingPrompt: Prompt = {
   description: 'Shows the facts and rules whose confidence has faded, to be confirmed, corrected or forgotten.',
   arguments: [limitArgument],
   operations: {
-    facts: /* GraphQL */ `
-      query MemoryPromptFadingFacts($limit: Int!) {
-        facts(first: $limit, filter: { validity: [fading] }, order: { field: confidence, direction: ascending }) {
+    fading: /* GraphQL */ `
+      query MemoryPromptFading($limit: Int!) {
+        fading(first: $limit, withinDays: 0) {
           edges {
             node {
-              type
-              id: uuid
-              subject
-              predicate
-              scope
-              content
-              permanence
-              effectiveConfidence
-              lastConfirmedAt
-            }
-          }
-        }
-      }
-    `,
-    rules: /* GraphQL */ `
-      query MemoryPromptFadingRules($limit: Int!) {
-        rules(first: $limit, filter: { validity: [fading] }, order: { field: confidence, direction: ascending }) {
-          edges {
-            node {
-              type
-              id: uuid
-              scope
-              content
-              maturity
-              effectiveConfidence
-              lastConfirmedAt
+              memory {
+                type
+                id: uuid
+                content
+                ... on Fact {
+                  subject
+                  predicate
+                  scope
+                  permanence
+                  effectiveConfidence
+                  lastConfirmedAt
+                }
+                ... on Rule {
+                  scope
+                  maturity
+                  effectiveConfidence
+                  lastConfirmedAt
+                }
+              }
+              expiresAt
             }
           }
         }
@@ -53,15 +43,15 @@ export const reviewFadingPrompt: Prompt = {
     `,
   },
   toVariables: (given) => ({ limit: readLimit(given) }),
-  write: ({ facts, rules }: Found) => {
-    const found = [...facts.edges, ...rules.edges].map(({ node }) => node);
+  write: ({ fading }: Found) => {
+    const found = fading.edges.map(({ node: { memory, expiresAt } }) => ({ ...memory, expiresAt }));
     if (found.length === 0) return ['No fact and no rule is fading: there is nothing to do.'];
     return [writeInstructions(found.length), writeData('memories', found)];
   },
 };
 
 function writeInstructions(count: number): string {
-  return `Nobody has confirmed the ${count} facts and rules below for so long that they are no longer used, and in time they will expire. Go through them one by one and do one of these:
+  return `Nobody has confirmed the ${count} facts and rules below for so long that they are no longer used, and in time they will expire, as "expiresAt" says. Go through them one by one and do one of these:
 
 - It still holds, by what you know or by what the user says: call memory_confirm with its type and id.
 - A fact has changed: call memory_store_fact with the same subject, predicate and scope and the new content. A rule should read otherwise: call memory_forget, then memory_store_rule with the better text.

@@ -1,0 +1,50 @@
+/**
+ * Text that somebody else wrote, or that wants to be obeyed. Whoever can put it before a butler must not be able to put it
+ * into its memory: where it begins, reading ends.
+ */
+
+const sources =
+  'e-?mails?|mails?|inbox|newsletter|messages?|letter|sms|voicemail|web ?pages?|web ?sites?|sites?|pages?|articles?|blogs?|blog posts?|posts?|tweets?|comments?|reviews?|tickets?|issue|documents?|docs?|pdfs?|attachments?|files?|readme|logs?|transcripts?|podcasts?|videos?|subtitles|ocr|sign|label|banner|adverts?|ads?|flyer|brochure|tool|tools|output|outputs|api|response|results?|snippets?|text|calendar|invites?|invitation|description|prompts?|notifications?|form|contract|manual|book|novel|song|lyrics|poem|story|script|character|chatbot|bot|recording|screenshot|image|caption|qr code|receipt|invoice|report|wiki|encyclopedia|forum|thread|chat|code|function|plugin|quote|quotation|movie|film|show|game|headline|survey|feed|database|record';
+const tellings =
+  'say|says|said|state|states|stated|read|reads|contain|contains|contained|instruct|instructs|instructed|ask|asks|asked|tell|tells|told|claim|claims|claimed|demand|demands|mention|mentions|mentioned|want|wants|require|requires|suggest|suggests|suggested|advise|advises|advised|recommend|recommends|recommended|go|goes|went|write|writes|wrote|describe|describes|explain|explains|return|returned|returns';
+const determiners =
+  "the|a|an|this|that|these|those|his|her|my|our|their|your|one|some|another|new|user's|each|any|from|of|in|by";
+
+const beginnings: readonly RegExp[] = [
+  new RegExp(
+    String.raw`(?:^|[\n"'(\[>.!?] ?|\b(?:${determiners}) )(?:[\p{L}\p{N}-]+ ){0,2}(?:${sources})\b[^.!?\n]{0,60}?(?::|"|\b(?:${tellings})\b)`,
+    'iu',
+  ),
+  /^[ \t]*(?:[-*] )?(?:system|tool|tools|function|developer|browser|search|observation|output|result|context|memory|memories|knowledge|data)\b[^\n:]{0,30}:/im,
+  /^[ \t]*\[(?!user\b)[^\]\n]{1,60}\]/im,
+  /<\/?[a-z!][^>\n]{0,200}>/i,
+  /^[ \t]*(?:from|to|cc|bcc|subject|fwd?|fw|re|sent|reply-to)[ \t]*:/im,
+  /[{[]\s*"/,
+  /\b(?:according to|quoted? from|copied from|excerpt|pasted|forwarded|translate|translation|repeat after me|how do you say|dear (?:customer|sir|madam|user|team|all)|this is an automated)\b/i,
+  /\b(?:here(?:'s| is| are)|the following|see below|below is|(?:read|summari[sz]e|check|review|explain|fix|improve|proofread|rewrite|look at|what (?:does|is|do|are)) (?:this|these|the|my|that))\b[^\n]{0,80}\n/i,
+  /\b(?:documents?|pages?|web ?pages?|content|description|transcript|article|file|log|output|results?|e-?mail|attachment|quote)\b[ \t]*(?:below|follows|attached)?[.:]?[ \t]*\n/i,
+  /^[ \t]*(?:#{1,6} |={3,}|-{3,}|\*{3,})/m,
+];
+
+const orders: readonly RegExp[] = [
+  /\b(?:ignore|disregard|forget|override|bypass|discard)\b[^.\n]{0,40}\b(?:instructions?|rules?|prompts?|everything|above|previous|prior|told|guidelines|guardrails|restrictions)\b/i,
+  /\b(?:system prompt|system message|you are now|jailbreak|developer mode|new instructions?|unrestricted|base64|admin rights|when you read this|hidden text|prompt injection|do anything now|as an ai|override\s*:)/i,
+  /\bDAN\b/,
+  /^[ \t]*(?:dear|hello|hi|hey)\b[^,\n]{1,40},[ \t]*$/im,
+  /^[ \t]*(?:(?:kind|best|warm) regards|regards|best wishes|sincerely|yours (?:truly|sincerely|faithfully)|unsubscribe|sent from my)\b/im,
+];
+
+/** How much of a text may be read: none of it when it gives orders, else up to the sentence in which others speak. */
+export function ownLength(text: string): number {
+  if (orders.some((order) => order.test(text))) return 0;
+  const starts = beginnings.map((beginning) => beginning.exec(text)?.index ?? text.length);
+  const first = Math.min(...starts);
+  return first === text.length ? first : startOfSentence(text, first);
+}
+
+function startOfSentence(text: string, place: number): number {
+  const before = text.slice(0, place);
+  return (
+    Math.max(before.lastIndexOf('\n'), before.lastIndexOf('. '), before.lastIndexOf('! '), before.lastIndexOf('? ')) + 1
+  );
+}

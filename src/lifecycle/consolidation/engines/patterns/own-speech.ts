@@ -1,0 +1,138 @@
+import { ownLength } from './foreign-text.ts';
+
+/** Who speaks: the user, or whoever wrote the episode down. */
+export type Voice = 'user' | 'narrator';
+
+export interface Sentence {
+  /** As it stands in the episode. */
+  readonly quote: string;
+  /** To be read: straight quotation marks, one blank where there were several. */
+  readonly text: string;
+  readonly voice: Voice;
+  /** Its line says who speaks; in the lines after it, somebody may have pasted anything. */
+  readonly isAttributed: boolean;
+}
+
+/** What is beyond it is not read: a memory is not that long, and the time that it takes is bounded. */
+export const characterLimit = 20_000;
+/** A longer sentence is not read: it is a list, or no sentence. */
+export const sentenceLimit = 400;
+
+/** The sentences of an episode in which the user speaks, or its writer; not code, quotations, others, or what follows. */
+export function ownSentences(content: string): Sentence[] {
+  const text = straighten(content.slice(0, characterLimit));
+  const length = ownLength(text);
+  const sentences: Sentence[] = [];
+  let voice: Voice | null = 'narrator';
+  let isCode = false;
+  for (const line of linesOf(text, length)) {
+    if (/^\s*(?:```|~~~)/.test(line.text)) isCode = !isCode;
+    else if (!isCode && !/^\s*(?:>|\||\$ |    )/.test(line.text)) {
+      const label = readLabel(line.text);
+      if (label !== null && label.lasts) voice = label.voice;
+      const speaker = { voice: label === null ? voice : label.voice, isAttributed: label !== null };
+      addSentences(sentences, content, line, label?.length ?? bulletLength(line.text), speaker);
+    }
+  }
+  return sentences;
+}
+
+function bulletLength(text: string): number {
+  return /^\s*(?:[-*•]|\d{1,2}[.)]) +/.exec(text)?.[0].length ?? 0;
+}
+
+interface Line {
+  readonly start: number;
+  readonly text: string;
+}
+
+function* linesOf(text: string, length: number): Generator<Line> {
+  let start = 0;
+  while (start < length) {
+    const end = text.indexOf('\n', start);
+    const stop = end < 0 || end > length ? length : end;
+    yield { start, text: text.slice(start, stop) };
+    start = stop + 1;
+  }
+}
+
+interface Label {
+  readonly voice: Voice | null;
+  readonly length: number;
+  /** Until another speaks, and not for this line alone. */
+  readonly lasts: boolean;
+}
+
+const label = /^\s*(?:[-*•] )?((?:the )?[\p{L}][\p{L}\p{N} .'()-]{0,30}?)\s*:(?=\s|"|$)\s*/iu;
+const users = /^(?:the )?(?:user|human|me|customer|client|owner|guest)(?: \([^)]*\))?$/i;
+const reports =
+  /^(?:the )?user (?:(?:also|just|then|again|later|has) )?(?:said|says|wrote|writes|told me|stated|mentioned|added|replied|answered|confirmed|explained|noted)(?: today| this| earlier| yesterday| again)?$/i;
+/** Headings of notes, and words that people put before what they say. */
+const headings =
+  /^(?:(?:session |meeting |call |conversation |user |quick |personal )?(?:noted?|notes|summary|facts?|info|profile|preferences?|update|memo|reminder|background)|remember|important|health|diet|travel|work|home|finance|family|correction|actually|fyi|ps|btw|changed my mind|i(?:'ve| have)? changed my mind|to note|heads up|new|also)$/i;
+
+function readLabel(text: string): Label | null {
+  const found = label.exec(text);
+  if (found === null) return null;
+  const [{ length }, name = ''] = found;
+  if (users.test(name)) return { voice: 'user', length, lasts: true };
+  if (reports.test(name)) return { voice: 'user', length, lasts: false };
+  if (headings.test(name)) return null;
+  return { voice: null, length, lasts: !/ /.test(name) || /^\p{Lu}\S+ \p{Lu}\S+$/u.test(name) };
+}
+
+const sentenceEnd = /[.!?]+["')]*(?=\s|$)|;(?=\s)/g;
+const abbreviation = /(?:^|[\s(])(?:dr|mr|mrs|ms|prof|st|e\.g|i\.e|etc|approx|no|vs|\p{L}\.\p{L}|\p{Lu})\.$/iu;
+const halfDay = /\b[ap]\.m\.$/i;
+
+interface Speaker {
+  /** Null for one who is neither the user nor the writer. */
+  readonly voice: Voice | null;
+  readonly isAttributed: boolean;
+}
+
+/** The sentences of a line from a place in it. Whoever is named within it speaks until its end. */
+function addSentences(sentences: Sentence[], content: string, line: Line, from: number, first: Speaker): void {
+  let speaker = first;
+  let start = from;
+  for (const end of endsOf(line.text)) {
+    if (end <= start || line.text.slice(start, end).trim() === '') continue;
+    const text = line.text.slice(start, end);
+    const said = start === from ? null : readLabel(text);
+    if (said !== null) speaker = { voice: said.voice, isAttributed: true };
+    const place = start + (said?.length ?? 0);
+    if (end - place <= sentenceLimit)
+      addSentence(sentences, content, { start: line.start + place, text: line.text.slice(place, end) }, speaker);
+    start = end;
+  }
+}
+
+function endsOf(text: string): number[] {
+  const ends = [...text.matchAll(sentenceEnd)].map(({ index, 0: mark }) => index + mark.length);
+  return [...ends.filter((end) => !isAbbreviation(text, end)), text.length];
+}
+
+function isAbbreviation(text: string, end: number): boolean {
+  const before = text.slice(Math.max(0, end - 8), end);
+  const isNewSentence = halfDay.test(before) && /^\s+\p{Lu}/u.test(text.slice(end, end + 4));
+  return abbreviation.test(before) && !isNewSentence;
+}
+
+function addSentence(
+  sentences: Sentence[],
+  content: string,
+  { start, text }: Line,
+  { voice, isAttributed }: Speaker,
+): void {
+  const readable = text.replace(/\s+/g, ' ').trim();
+  if (readable === '' || voice === null) return;
+  sentences.push({ quote: content.slice(start, start + text.length).trim(), text: readable, voice, isAttributed });
+}
+
+/** One character for one, so that places in it are places in the episode. */
+function straighten(text: string): string {
+  return text
+    .replace(/[‘’ʼ]/g, "'")
+    .replace(/[“”„«»]/g, '"')
+    .replace(/[\u00a0\t\r]/g, ' ');
+}
