@@ -6,7 +6,9 @@ import { openDatabase, type Database } from './db/database.ts';
 import { migrate, type MigrationReport } from './db/migrate.ts';
 import { alignVectorDimensions } from './db/vector-dimensions.ts';
 import { createEmbedder } from './embedding/create-embedder.ts';
+import { createCrossEncoder, type CrossEncoderOptions } from './embedding/cross-encoder.ts';
 import type { Embedder } from './embedding/embedder.ts';
+import type { Reranker } from './embedding/reranker.ts';
 import { MemoryError } from './errors.ts';
 import { installQueue } from '../jobs/queue.ts';
 
@@ -16,6 +18,8 @@ export interface MemoryCore {
   readonly logger: Logger;
   readonly db: Database;
   readonly embedder: Embedder;
+  /** Only where the configuration asks for it. */
+  readonly reranker?: Reranker | undefined;
   readonly now: () => Date;
   close(): Promise<void>;
 }
@@ -33,14 +37,19 @@ export async function createMemory({ config, logger, now = () => new Date() }: M
     const report = await prepareDatabase(db, config);
     if (report.applied.length > 0) logger.info({ applied: report.applied }, 'database migrated');
     const embedder = await createEmbedder(embedderOptions(config, logger));
+    const reranker = config.memory.retrieval.rerank.enabled
+      ? await createCrossEncoder(rerankerOptions(config, logger))
+      : undefined;
     return {
       config,
       logger,
       db,
       embedder,
+      reranker,
       now,
       close: async () => {
         await embedder.close();
+        await reranker?.close();
         await db.close();
       },
     };
@@ -94,7 +103,14 @@ export function embedderOptions({ butler, memory }: Config, logger: Logger): Par
     queryCacheEntries: memory.embedding.queryCacheEntries,
     maxTextsInFlight: memory.embedding.maxTextsInFlight,
     allowDownload: memory.embedding.allowDownload,
+    ownModelsDirectory: memory.embedding.modelsDirectory,
     downloadDirectory: join(butler.home, 'models'),
     logger,
   };
+}
+
+/** With the threads, directories and leave to download of the embedding model. */
+export function rerankerOptions(config: Config, logger: Logger): CrossEncoderOptions {
+  const { model, dtype } = config.memory.retrieval.rerank;
+  return { ...embedderOptions(config, logger), model, dtype };
 }

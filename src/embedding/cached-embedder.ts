@@ -1,15 +1,24 @@
 import { LRUCache } from 'lru-cache';
 import { invalidInput, MemoryError } from '../errors.ts';
-import type { Embedder, EmbedderStatus, EmbeddingModel, EmbeddingProvider } from './embedder.ts';
+import {
+  modelKey,
+  type Embedder,
+  type EmbedderStatus,
+  type EmbeddingModel,
+  type EmbeddingProvider,
+} from './embedder.ts';
+import type { OtherEmbedders } from './other-embedders.ts';
 
 /** What all providers have in common: refusing blank texts, remembering queries, refusing work once closed. */
 export class CachedEmbedder implements Embedder {
   readonly #provider: EmbeddingProvider;
   readonly #queries: LRUCache<string, Promise<Float32Array>> | null;
+  readonly #others: OtherEmbedders | null;
   #closing: Promise<void> | null = null;
 
-  constructor(provider: EmbeddingProvider, queryCacheEntries: number) {
+  constructor(provider: EmbeddingProvider, queryCacheEntries: number, others: OtherEmbedders | null) {
     this.#provider = provider;
+    this.#others = others;
     this.#queries = queryCacheEntries === 0 ? null : new LRUCache({ max: queryCacheEntries });
   }
 
@@ -41,8 +50,14 @@ export class CachedEmbedder implements Embedder {
     return vector.slice();
   }
 
+  async findFor(model: EmbeddingModel): Promise<Embedder | null> {
+    this.#assertOpen();
+    if (modelKey(model) === modelKey(this.model)) return this;
+    return this.#others?.find(model) ?? null;
+  }
+
   close(): Promise<void> {
-    this.#closing ??= this.#provider.close();
+    this.#closing ??= Promise.all([this.#provider.close(), this.#others?.close()]).then(() => undefined);
     return this.#closing;
   }
 

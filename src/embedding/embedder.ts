@@ -8,6 +8,11 @@ export interface EmbeddingModel {
   dimensions: number;
 }
 
+/** The same for two models whose vectors may be compared. */
+export function modelKey({ provider, model, dtype, digest, dimensions }: EmbeddingModel): string {
+  return JSON.stringify([provider, model, dtype, digest, dimensions]);
+}
+
 export interface EmbedderStatus {
   state: 'idle' | 'loading' | 'ready' | 'failed';
   detail: string | null;
@@ -31,6 +36,11 @@ export interface Embedder {
   embed(texts: readonly string[]): Promise<Float32Array[]>;
   /** The vector `embed` would give, through a bounded cache and ahead of waiting documents. */
   embedQuery(text: string): Promise<Float32Array>;
+  /**
+   * The embedder of a model that made stored vectors: this one, or another that is loaded at the first call and closed
+   * with this one. Null when that model is not on this machine, or not any more what made them.
+   */
+  findFor(model: EmbeddingModel): Promise<Embedder | null>;
   /** Pending calls reject, as does every later one. */
   close(): Promise<void>;
 }
@@ -56,6 +66,8 @@ export interface EmbedderOptions {
   allowDownload: boolean;
   /** Where downloads go, and the last place searched for model files, whether downloads are allowed or not. */
   downloadDirectory: string;
+  /** Searched for model files before all other places. */
+  ownModelsDirectory?: string | undefined;
   /** Replaces the places that carry the built-in model. */
   modelsDirectory?: string | undefined;
   /** A mirror of the model hub; the public one when left out. */
@@ -65,6 +77,7 @@ export interface EmbedderOptions {
 
 export interface EmbedderLogger {
   info(fields: Record<string, unknown>, message: string): void;
+  warn(fields: Record<string, unknown>, message: string): void;
 }
 
 export type TextPriority = 'query' | 'document';

@@ -32,6 +32,10 @@ export function findKnownDigest({ model, dtype }: ModelChoice): string | null {
   return knownDigests[`${model} ${dtype}`] ?? null;
 }
 
+export function isKnownDtype(dtype: string): boolean {
+  return Object.hasOwn(weightFiles, dtype);
+}
+
 /** The path of the weights below a models directory. Weights kept outside the .onnx file are not part of its digest. */
 export function weightFileOf({ model, dtype }: ModelChoice): string {
   const file = weightFiles[dtype];
@@ -42,12 +46,15 @@ export function weightFileOf({ model, dtype }: ModelChoice): string {
   return join(model, file);
 }
 
-/** Models directories in the order searched: a packed release, the development dependency, earlier downloads. */
-export function listModelsDirectories(
-  options: Pick<EmbedderOptions, 'modelsDirectory' | 'downloadDirectory'>,
-): string[] {
-  const carried = options.modelsDirectory === undefined ? listCarriedDirectories() : [options.modelsDirectory];
-  return [...carried, options.downloadDirectory];
+/** In the order searched: the operator's own, a packed release, the development dependency, earlier downloads. */
+export function listModelsDirectories({
+  ownModelsDirectory,
+  modelsDirectory,
+  downloadDirectory,
+}: Pick<EmbedderOptions, 'ownModelsDirectory' | 'modelsDirectory' | 'downloadDirectory'>): string[] {
+  const own = ownModelsDirectory === undefined ? [] : [ownModelsDirectory];
+  const carried = modelsDirectory === undefined ? listCarriedDirectories() : [modelsDirectory];
+  return [...own, ...carried, downloadDirectory];
 }
 
 export function findModelsDirectory(directories: readonly string[], choice: ModelChoice): string | null {

@@ -4,6 +4,8 @@ import { startWorkerThread } from '../worker-thread.ts';
 import type { EmbedderLogger } from './embedder.ts';
 
 export interface WorkerSettings {
+  /** What the model is for: vectors of texts, or how well a text answers a query. Embedding when left out. */
+  task?: 'embedding' | 'ranking';
   modelsDirectory: string;
   model: string;
   dtype: string;
@@ -12,7 +14,13 @@ export interface WorkerSettings {
   hubAddress: string | undefined;
 }
 
-export type WorkerRequest = { kind: 'embed'; id: number; text: string } | { kind: 'close' };
+export type WorkerRequest = { kind: 'compute'; id: number; input: WorkerInput } | { kind: 'close' };
+
+export interface WorkerInput {
+  text: string;
+  /** What the text is ranked for; of no meaning to an embedding. */
+  query?: string;
+}
 
 export type WorkerReply =
   | { kind: 'ready'; dimensions: number }
@@ -35,6 +43,7 @@ export class ModelWorker {
   /** Resolves, once the thread has ended, with what ended it. */
   readonly ended: Promise<string>;
   readonly #worker: Worker;
+  readonly #task: NonNullable<WorkerSettings['task']>;
   readonly #logger: EmbedderLogger | undefined;
   readonly #pending = new Map<number, PendingText>();
   readonly #nextProgressPercent = new Map<string, number>();
@@ -43,6 +52,7 @@ export class ModelWorker {
   #reason = 'the worker thread ended';
 
   constructor(settings: WorkerSettings, logger: EmbedderLogger | undefined) {
+    this.#task = settings.task ?? 'embedding';
     this.#logger = logger;
     this.#worker = startWorkerThread(import.meta.url, 'transformers-worker', settings);
     this.#worker.on('error', (error) => (this.#reason = `the worker thread crashed: ${error.message}`));
@@ -54,18 +64,32 @@ export class ModelWorker {
   }
 
   embed(text: string): Promise<Float32Array> {
-    if (this.#hasEnded) return Promise.reject(noVector(this.#reason));
-    const id = this.#nextId++;
-    return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject });
-      this.#send({ kind: 'embed', id, text });
-    });
+    return this.#compute({ text });
+  }
+
+  /** What the model says of the pair, as it comes from the last layer. */
+  async rank(query: string, text: string): Promise<number> {
+    const [logit = Number.NaN] = await this.#compute({ query, text });
+    return logit;
   }
 
   async close(): Promise<void> {
-    this.#reason = 'the embedder was closed';
+    this.#reason = `the ${this.#task === 'ranking' ? 'reranker' : 'embedder'} was closed`;
     this.#send({ kind: 'close' });
     await this.ended;
+  }
+
+  #compute(input: WorkerInput): Promise<Float32Array> {
+    if (this.#hasEnded) return Promise.reject(this.#failed(this.#reason));
+    const id = this.#nextId++;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject });
+      this.#send({ kind: 'compute', id, input });
+    });
+  }
+
+  #failed(reason: string): MemoryError {
+    return this.#task === 'ranking' ? noRank(reason) : noVector(reason);
   }
 
   #send(request: WorkerRequest): void {
@@ -84,7 +108,7 @@ export class ModelWorker {
       case 'vector':
         return this.#take(reply.id)?.resolve(reply.vector);
       case 'refused':
-        return this.#take(reply.id)?.reject(noVector(reply.message));
+        return this.#take(reply.id)?.reject(this.#failed(reply.message));
     }
   }
 
@@ -96,7 +120,7 @@ export class ModelWorker {
 
   #end(): string {
     this.#hasEnded = true;
-    for (const { reject } of this.#pending.values()) reject(noVector(this.#reason));
+    for (const { reject } of this.#pending.values()) reject(this.#failed(this.#reason));
     this.#pending.clear();
     return this.#reason;
   }
@@ -106,12 +130,17 @@ export class ModelWorker {
     const next = this.#nextProgressPercent.get(file) ?? progressStepPercent;
     if (percent < next) return;
     this.#nextProgressPercent.set(file, percent - (percent % progressStepPercent) + progressStepPercent);
-    this.#logger?.info({ file, percent }, `Downloading embedding model: ${file} ${percent}%`);
+    this.#logger?.info({ file, percent }, `Downloading ${this.#task} model: ${file} ${percent}%`);
   }
 }
 
-function loadFailed({ model, dtype }: WorkerSettings, reason: string): MemoryError {
-  return new MemoryError('EMBEDDING_FAILED', `Embedding model ${model} (${dtype}) could not be loaded: ${reason}`);
+function loadFailed({ task, model, dtype }: WorkerSettings, reason: string): MemoryError {
+  const what = task === 'ranking' ? 'Reranking' : 'Embedding';
+  return new MemoryError('EMBEDDING_FAILED', `${what} model ${model} (${dtype}) could not be loaded: ${reason}`);
+}
+
+export function noRank(reason: string): MemoryError {
+  return new MemoryError('EMBEDDING_FAILED', `No rank could be computed: ${reason}`);
 }
 
 export function noVector(reason: string): MemoryError {

@@ -1,18 +1,10 @@
 import { join } from 'node:path';
 import { MemoryError } from '../errors.ts';
 import type { EmbedderOptions, EmbedderStatus, EmbeddingModel, EmbeddingProvider, TextPriority } from './embedder.ts';
-import {
-  digestFile,
-  findKnownDigest,
-  findModelsDirectory,
-  listModelsDirectories,
-  verifyDigest,
-  weightFileOf,
-} from './model-files.ts';
+import { digestFile, findKnownDigest, verifyDigest, weightFileOf } from './model-files.ts';
 import { ModelWorker, noVector } from './model-worker.ts';
+import { provideModel, type StartWorker, type WantedModel } from './provide-model.ts';
 import { TextQueue } from './text-queue.ts';
-
-type StartWorker = (modelsDirectory: string, download: boolean) => ModelWorker;
 
 /**
  * The digest is part of the model's identity and so must be known first. For a model that the source does not list, the
@@ -22,7 +14,7 @@ export async function createTransformersProvider(options: EmbedderOptions): Prom
   const weightFile = weightFileOf(options);
   const known = findKnownDigest(options);
   if (known !== null) return new TransformersProvider(options, known);
-  const modelsDirectory = await provideModel(options, startWorkerOf(options));
+  const modelsDirectory = await provideModel(wanted, options, startWorkerOf(options));
   return new TransformersProvider(options, await digestFile(join(modelsDirectory, weightFile)));
 }
 
@@ -87,7 +79,7 @@ export class TransformersProvider implements EmbeddingProvider {
   }
 
   async #loadVerified(): Promise<ModelWorker> {
-    const modelsDirectory = await provideModel(this.#options, (...model) => this.#start(...model));
+    const modelsDirectory = await provideModel(wanted, this.#options, (...model) => this.#start(...model));
     await verifyDigest(join(modelsDirectory, weightFileOf(this.#options)), this.model.digest);
     const worker = this.#start(modelsDirectory, false);
     const { dimensions } = await worker.ready;
@@ -124,34 +116,7 @@ function startWorkerOf({ model, dtype, threads, hubAddress, logger }: EmbedderOp
     new ModelWorker({ modelsDirectory, model, dtype, threads, download, hubAddress }, logger);
 }
 
-async function provideModel(options: EmbedderOptions, start: StartWorker): Promise<string> {
-  const directories = listModelsDirectories(options);
-  const found = findModelsDirectory(directories, options);
-  if (found !== null) return found;
-  if (!options.allowDownload) throw missingModel(options, directories);
-  await downloadModel(options, start);
-  return options.downloadDirectory;
-}
-
-/** A worker of its own, ended before the files are used: so the digest is checked before any vector is made. */
-async function downloadModel({ downloadDirectory, model, dtype, logger }: EmbedderOptions, start: StartWorker) {
-  logger?.info({ model, dtype, downloadDirectory }, `Downloading embedding model ${model} (${dtype})`);
-  const worker = start(downloadDirectory, true);
-  try {
-    await worker.ready;
-  } catch (error) {
-    const message = `Embedding model ${model} (${dtype}) could not be downloaded into ${downloadDirectory}`;
-    throw new MemoryError('STARTUP', `${message}: ${await worker.ended}`, { cause: error });
-  }
-  await worker.close();
-}
-
-function missingModel({ model, dtype, downloadDirectory }: EmbedderOptions, searched: readonly string[]): MemoryError {
-  const message = `Embedding model ${model} (${dtype}) is not on this machine; searched ${searched.join(', ')}`;
-  const place = join(downloadDirectory, model);
-  const hint = `Set embedding allow_download = true, or put the model's files into ${place}, or set provider = "hashing"`;
-  return new MemoryError('STARTUP', message, { hint });
-}
+const wanted: WantedModel = { name: 'Embedding model', otherwise: 'set provider = "hashing"' };
 
 function unreadableModel({ model, dtype }: EmbeddingModel, cause: unknown): MemoryError {
   const reason = cause instanceof Error ? cause.message : String(cause);

@@ -1,12 +1,25 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { env, type FeatureExtractionPipeline, LogLevel, pipeline } from '@huggingface/transformers';
-import type { WorkerReply, WorkerRequest, WorkerSettings } from './model-worker.ts';
+import {
+  AutoModelForSequenceClassification,
+  AutoTokenizer,
+  env,
+  LogLevel,
+  pipeline,
+  type Tensor,
+} from '@huggingface/transformers';
+import type { WorkerInput, WorkerReply, WorkerRequest, WorkerSettings } from './model-worker.ts';
 
 if (parentPort === null) throw new Error('transformers-worker runs in a worker thread only');
 const port = parentPort;
 const settings = workerData as WorkerSettings;
 
-let extractor: FeatureExtractionPipeline | null = null;
+interface Computation {
+  /** One input a call: q8 activations are quantised over the whole batch, so neighbours would change the result. */
+  compute(input: WorkerInput): Promise<Float32Array>;
+  dispose(): Promise<unknown>;
+}
+
+let computation: Computation | null = null;
 let closing = false;
 let lastTask: Promise<void> = Promise.resolve();
 
@@ -14,21 +27,22 @@ port.on('message', (request: WorkerRequest) => {
   closing ||= request.kind === 'close';
   // Nothing to wait for while loading. Once loaded, the session has to be disposed of between two inferences: ending
   // the thread inside native code aborts the whole process.
-  if (closing && extractor === null) process.exit(0);
-  lastTask = lastTask.then(() => (request.kind === 'close' ? dispose() : answer(request.id, request.text)));
+  if (closing && computation === null) process.exit(0);
+  lastTask = lastTask.then(() => (request.kind === 'close' ? dispose() : answer(request.id, request.input)));
 });
 
 try {
-  const loaded = await openExtractor();
-  const vector = await computeVector(loaded, 'The first inference allocates what later ones use.');
-  extractor = loaded;
-  reply({ kind: 'ready', dimensions: vector.length });
+  const loaded = await open();
+  const text = 'The first inference allocates what later ones use.';
+  const output = await loaded.compute({ query: text, text });
+  computation = loaded;
+  reply({ kind: 'ready', dimensions: output.length });
 } catch (error) {
   reply({ kind: 'failed', message: messageOf(error) });
   port.close();
 }
 
-async function openExtractor(): Promise<FeatureExtractionPipeline> {
+async function open(): Promise<Computation> {
   // Standard output may be a protocol stream (MCP over stdio), so the library stays silent short of errors.
   env.logLevel = LogLevel.ERROR;
   env.localModelPath = settings.modelsDirectory;
@@ -36,24 +50,47 @@ async function openExtractor(): Promise<FeatureExtractionPipeline> {
   env.useFSCache = settings.download;
   env.allowRemoteModels = settings.download;
   if (settings.hubAddress !== undefined) env.remoteHost = settings.hubAddress;
-  return pipeline('feature-extraction', settings.model, {
+  return settings.task === 'ranking' ? openRanker() : openExtractor();
+}
+
+function sessionOptions() {
+  return {
     dtype: settings.dtype as 'q8',
     session_options: { intraOpNumThreads: settings.threads, interOpNumThreads: 1 },
     ...(settings.download && { progress_callback: reportProgress }),
-  });
+  };
 }
 
-/** One text a call: q8 activations are quantised over the whole batch, so neighbours would change the vector. */
-async function computeVector(loaded: FeatureExtractionPipeline, text: string): Promise<Float32Array> {
-  // The tokenizer cuts after the model's maximum (512 tokens for MiniLM and gte-small): what follows has no effect.
-  const output = await loaded(text, { pooling: 'mean', normalize: true });
-  return Float32Array.from(output.data as Float32Array);
+async function openExtractor(): Promise<Computation> {
+  const extract = await pipeline('feature-extraction', settings.model, sessionOptions());
+  return {
+    compute: async ({ text }) => {
+      // The tokenizer cuts after the model's maximum (512 tokens for MiniLM and gte-small): what follows has no effect.
+      const output = await extract(text, { pooling: 'mean', normalize: true });
+      return Float32Array.from(output.data as Float32Array);
+    },
+    dispose: () => extract.dispose(),
+  };
 }
 
-async function answer(id: number, text: string): Promise<void> {
-  if (closing || extractor === null) return;
+async function openRanker(): Promise<Computation> {
+  const tokenizer = await AutoTokenizer.from_pretrained(settings.model);
+  const model = await AutoModelForSequenceClassification.from_pretrained(settings.model, sessionOptions());
+  return {
+    compute: async ({ query = '', text }) => {
+      const tokens: unknown = tokenizer(query, { text_pair: text, truncation: true });
+      const { logits } = (await model(tokens)) as { logits?: Tensor };
+      if (logits?.data.length !== 1) throw new Error('it does not rank: it has no output of one number a pair');
+      return Float32Array.from(logits.data as Float32Array);
+    },
+    dispose: () => model.dispose(),
+  };
+}
+
+async function answer(id: number, input: WorkerInput): Promise<void> {
+  if (closing || computation === null) return;
   try {
-    const vector = await computeVector(extractor, text);
+    const vector = await computation.compute(input);
     reply({ kind: 'vector', id, vector }, [vector.buffer as ArrayBuffer]);
   } catch (error) {
     reply({ kind: 'refused', id, message: messageOf(error) });
@@ -61,7 +98,7 @@ async function answer(id: number, text: string): Promise<void> {
 }
 
 async function dispose(): Promise<void> {
-  await extractor?.dispose();
+  await computation?.dispose();
   port.close();
 }
 

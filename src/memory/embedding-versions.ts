@@ -1,69 +1,157 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Transaction } from '../db/database.ts';
-import type { EmbeddingModel } from '../embedding/embedder.ts';
+import {
+  lockEmbeddingVersions,
+  selectSlotDimensions,
+  type EmbeddingVersionRow,
+} from '../db/sql/lock-embedding-versions.ts';
+import type { EmbeddingSlot } from '../db/sql/set-embedding.ts';
+import { modelKey, type EmbeddingModel } from '../embedding/embedder.ts';
 import { MemoryError } from '../errors.ts';
-import type { EmbeddingVersion } from '../generated/prisma/client.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
-import { recordEvent } from './events.ts';
+import { recordEvent, recordEvents, type EventInput } from './events.ts';
 
-export const embeddingSlots = ['primary', 'alternate'] as const;
-export type EmbeddingSlot = (typeof embeddingSlots)[number];
+export const embeddingSlots = ['primary', 'alternate'] as const satisfies readonly EmbeddingSlot[];
 
-export interface WritableVersion {
-  id: string;
-  slot: EmbeddingSlot;
+/** One that is building or active. */
+export type VersionInUse = EmbeddingVersionRow;
+
+/** What this process last saw of each tenant: good enough to prepare vectors by, and checked by whoever writes them. */
+const lastSeen = new WeakMap<Database, Map<string, readonly VersionInUse[]>>();
+
+type Place = Pick<MemoryContext, 'db' | 'principal'>;
+
+function seenIn({ db }: Pick<Place, 'db'>): Map<string, readonly VersionInUse[]> {
+  const known = lastSeen.get(db) ?? new Map<string, readonly VersionInUse[]>();
+  lastSeen.set(db, known);
+  return known;
+}
+
+export async function expectVersions(context: Place): Promise<readonly VersionInUse[]> {
+  const { tenantId } = context.principal;
+  return (
+    seenIn(context).get(tenantId) ??
+    context.db.transaction(tenantId, (transaction) => lockVersions(context, transaction))
+  );
+}
+
+/** The versions in use, which nobody changes before this transaction ends. */
+export async function lockVersions(
+  context: Place,
+  transaction: Transaction,
+  lock: 'shared' | 'alone' = 'shared',
+): Promise<readonly VersionInUse[]> {
+  const { tenantId } = context.principal;
+  const versions = await transaction.$queryRaw<VersionInUse[]>(lockEmbeddingVersions(tenantId, lock));
+  seenIn(context).set(tenantId, versions);
+  return versions;
+}
+
+export function findVersionOf(versions: readonly VersionInUse[], model: EmbeddingModel): VersionInUse | undefined {
+  return versions.find((version) => isSameModel(version, model));
+}
+
+export function findActive(versions: readonly VersionInUse[]): VersionInUse | undefined {
+  return versions.find(({ status }) => status === 'active');
 }
 
 /**
- * The version under which vectors of the current model are stored, registered at its first use. The first model of a
- * tenant is active at once; another one fills the free slot and waits there until all rows have its vectors.
+ * Registers the configured model. The first model of a tenant is active at once; another one fills the free slot and
+ * waits there until all rows have its vectors.
  */
-export async function ensureEmbeddingVersion(
+export async function registerVersion(
   context: MemoryContext,
   transaction: Transaction,
-): Promise<WritableVersion> {
-  const model = context.embedder.model;
-  const versions = await transaction.embeddingVersion.findMany({ where: { status: { not: 'retired' } } });
-  const known = versions.find((version) => isSameModel(version, model));
-  if (known !== undefined) return { id: known.id, slot: known.slot as EmbeddingSlot };
-  return register(context, transaction, versions);
-}
-
-async function register(
-  context: MemoryContext,
-  transaction: Transaction,
-  versions: EmbeddingVersion[],
-): Promise<WritableVersion> {
-  const slot = embeddingSlots.find((candidate) => versions.every((version) => version.slot !== candidate));
-  if (slot === undefined) throw noFreeSlot(versions, context.embedder.model);
+  versions: readonly VersionInUse[],
+): Promise<VersionInUse> {
+  const { model } = context.embedder;
+  const slot = await chooseSlot(transaction, versions, model);
   const isFirst = versions.length === 0;
   const createdAt = context.now();
   const { tenantId } = context.principal;
-  const id = uuidv7();
+  const version = {
+    ...identityOf(model),
+    id: uuidv7(),
+    slot,
+    status: isFirst ? ('active' as const) : ('building' as const),
+    createdAt,
+    activatedAt: isFirst ? createdAt : null,
+  };
   // Two first writers may meet here: the loser's row is not written, and it uses the winner's.
-  const created = await transaction.embeddingVersion.createManyAndReturn({
-    data: [
-      {
-        ...identityOf(context.embedder.model),
-        tenantId,
-        id,
-        slot,
-        status: isFirst ? 'active' : 'building',
-        createdAt,
-        activatedAt: isFirst ? createdAt : null,
-      },
-    ],
+  const created = await transaction.embeddingVersion.createMany({
+    data: [{ ...version, tenantId }],
     skipDuplicates: true,
   });
-  const version = created[0];
-  if (version === undefined) return ensureEmbeddingVersion(context, transaction);
-  await recordEvent(context, transaction, {
-    eventType: 'embedding_version.registered',
-    entityType: 'embedding_version',
-    entityId: id,
-    after: { ...identityOf(context.embedder.model), slot, status: version.status },
+  const stored = await lockVersions(context, transaction);
+  const registered = findVersionOf(stored, model);
+  if (registered === undefined) throw noFreeSlot(stored, model);
+  if (created.count > 0) await recordEvent(context, transaction, eventOf('registered', null, registered));
+  return registered;
+}
+
+async function chooseSlot(
+  transaction: Transaction,
+  versions: readonly VersionInUse[],
+  model: EmbeddingModel,
+): Promise<EmbeddingSlot> {
+  const free = embeddingSlots.filter((slot) => versions.every((version) => version.slot !== slot));
+  if (free.length === 0) throw noFreeSlot(versions, model);
+  const columns = await transaction.$queryRaw<{ slot: EmbeddingSlot; dimensions: number }[]>(selectSlotDimensions);
+  const fits = (slot: EmbeddingSlot): boolean =>
+    columns.some((column) => column.slot === slot && column.dimensions === model.dimensions);
+  const slot = free.find(fits);
+  if (slot === undefined) throw noSlotOfSize(columns, model);
+  return slot;
+}
+
+/** Both in one transaction in which the versions are locked alone: each search is served by the one or the other. */
+export async function activateVersion(
+  context: MemoryContext,
+  transaction: Transaction,
+  { building, active }: { building: VersionInUse; active: VersionInUse | undefined },
+): Promise<void> {
+  if (active !== undefined) await retireVersion(context, transaction, active);
+  const activated = { ...building, status: 'active' as const, activatedAt: context.now() };
+  await writeStatus(context, transaction, activated);
+  await recordEvents(context, transaction, [eventOf('activated', building, activated)]);
+}
+
+/** Its vectors are compared with nothing any more, and cleared by and by. */
+export async function retireVersion(
+  context: MemoryContext,
+  transaction: Transaction,
+  version: VersionInUse,
+): Promise<void> {
+  const retired = { ...version, status: 'retired' as const, retiredAt: context.now() };
+  await writeStatus(context, transaction, retired);
+  await recordEvents(context, transaction, [eventOf('retired', version, retired)]);
+}
+
+async function writeStatus(
+  { principal: { tenantId } }: MemoryContext,
+  transaction: Transaction,
+  { id, status, activatedAt, retiredAt }: VersionInUse,
+): Promise<void> {
+  await transaction.embeddingVersion.update({
+    where: { tenantId_id: { tenantId, id } },
+    data: { status, activatedAt, retiredAt },
+    select: { id: true },
   });
-  return { id, slot };
+}
+
+function eventOf(verb: string, before: VersionInUse | null, after: VersionInUse): EventInput {
+  return {
+    eventType: `embedding_version.${verb}`,
+    entityType: 'embedding_version',
+    entityId: after.id,
+    ...(before !== null && { before: toldOf(before) }),
+    after: toldOf(after),
+  };
+}
+
+function toldOf(version: VersionInUse): Prisma.InputJsonObject {
+  return { ...identityOf(version), slot: version.slot, status: version.status };
 }
 
 export interface ModelChange {
@@ -89,21 +177,26 @@ export function describeModel({ provider, model, dtype, digest, dimensions }: Em
 }
 
 export function isSameModel(stored: EmbeddingModel, current: EmbeddingModel): boolean {
-  return describeFully(stored) === describeFully(current);
-}
-
-function describeFully(model: EmbeddingModel): string {
-  return JSON.stringify(Object.values(identityOf(model)));
+  return modelKey(stored) === modelKey(current);
 }
 
 function identityOf({ provider, model, dtype, digest, dimensions }: EmbeddingModel): EmbeddingModel {
   return { provider, model, dtype, digest, dimensions };
 }
 
-function noFreeSlot(versions: EmbeddingVersion[], current: EmbeddingModel): MemoryError {
+function noFreeSlot(versions: readonly EmbeddingModel[], current: EmbeddingModel): MemoryError {
   return new MemoryError(
     'CONFLICT',
     `embedding model: ${versions.map(describeModel).join(' or ')} allowed, as both are in use; given ${describeModel(current)}`,
-    { hint: 'Finish the re-embedding that is under way before you change the model again.' },
+    { hint: 'Finish the re-embedding that is under way, or restart with this model and run the job reembed.' },
+  );
+}
+
+function noSlotOfSize(columns: readonly { slot: string; dimensions: number }[], current: EmbeddingModel): MemoryError {
+  const sizes = columns.map(({ slot, dimensions }) => `${dimensions} dimensions in slot ${slot}`).join(', ');
+  return new MemoryError(
+    'CONFIGURATION',
+    `embedding model: one that fits a free slot allowed (${sizes}); given ${describeModel(current)}`,
+    { hint: 'Restart the server: it makes room at its start, if a slot is empty.' },
   );
 }

@@ -35,7 +35,7 @@ export async function editRule(context: MemoryContext, input: EditRuleInput): Pr
     ...(input.tags != null && { tags: normaliseTags(input.tags) }),
     ...(input.metadata != null && { metadata: normaliseMetadata('metadata', input.metadata) }),
   };
-  const vector = await embedOne(context, content);
+  const embedding = await embedOne(context, content);
   return changeRule(context, 'editRule', input, async (mutation, { tenantId, id }) => {
     await changeMemory(mutation, { type: 'rule', id }, 'rule.edited', async () => {
       await mutation.transaction.rule.update({
@@ -43,7 +43,7 @@ export async function editRule(context: MemoryContext, input: EditRuleInput): Pr
         data: { ...attributes, ...asCandidate, content, lastConfirmedAt: mutation.now, version: { increment: 1 } },
         select: { id: true },
       });
-      await embedRule(mutation, id, vector);
+      await embedRule(mutation, id, embedding);
     });
     await retireApplications(mutation, id);
   });

@@ -206,7 +206,8 @@ describe('download of a model', () => {
 
   it.each([model, 'example/on-the-hub'])('fetches %s once, logs progress and finds it again offline', async (name) => {
     const lines: string[] = [];
-    const logger = { info: (_: unknown, line: string) => void lines.push(line) };
+    const note = (_: unknown, line: string): void => void lines.push(line);
+    const logger = { info: note, warn: note };
     const places = { model: name, modelsDirectory: emptyDirectory(), downloadDirectory: emptyDirectory() };
     const embedder = await open({ ...places, allowDownload: true, hubAddress, logger });
     expect(await embedder.embed(['fetched'])).toHaveLength(1);

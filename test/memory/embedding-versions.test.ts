@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Embedder } from '../../src/embedding/embedder.ts';
+import { modelKey, type Embedder } from '../../src/embedding/embedder.ts';
 import type { EmbeddingVersion } from '../../src/generated/prisma/client.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { findModelChanges } from '../../src/memory/embedding-versions.ts';
@@ -13,16 +13,19 @@ beforeEach(async () => {
 });
 afterEach(() => testApp.close());
 
-/** The same vectors under another name: what changes when weights change. */
-function underAnotherDigest(embedder: Embedder, digest: string): Embedder {
-  return {
+/** The same vectors under another name: what changes when weights change. It knows the others that are given. */
+function underAnotherDigest(embedder: Embedder, digest: string, others: Embedder[] = []): Embedder {
+  const own: Embedder = {
     model: { ...embedder.model, digest },
     load: () => embedder.load(),
     status: () => embedder.status(),
     embed: (texts) => embedder.embed(texts),
     embedQuery: (text) => embedder.embedQuery(text),
+    findFor: async (model) =>
+      [own, ...others].find((candidate) => modelKey(candidate.model) === modelKey(model)) ?? null,
     close: () => embedder.close(),
   };
+  return own;
 }
 
 function store(embedder: Embedder, content: string): Promise<{ id: string }> {
@@ -75,6 +78,31 @@ describe('the version of an embedding model', () => {
     expect(await readSlots()).toEqual([
       { content: 'old', primary: true, alternate: false },
       { content: 'new', primary: false, alternate: true },
+    ]);
+  });
+
+  it('of another model is not begun by a write, as long as the model of the stored vectors is here', async () => {
+    await store(testApp.core.embedder, 'old');
+    await store(underAnotherDigest(testApp.core.embedder, 'other', [testApp.core.embedder]), 'new');
+
+    expect(await readVersions()).toMatchObject([{ slot: 'primary', status: 'active' }]);
+    expect(await readSlots()).toEqual([
+      { content: 'old', primary: true, alternate: false },
+      { content: 'new', primary: true, alternate: false },
+    ]);
+  });
+
+  it('that is building gets its vector of every new row, beside that of the active one', async () => {
+    const other = underAnotherDigest(testApp.core.embedder, 'other');
+    const both = underAnotherDigest(testApp.core.embedder, 'other', [testApp.core.embedder]);
+    await store(testApp.core.embedder, 'old');
+    await store(other, 'begins it');
+    await store(both, 'new');
+
+    expect(await readSlots()).toEqual([
+      { content: 'old', primary: true, alternate: false },
+      { content: 'begins it', primary: false, alternate: true },
+      { content: 'new', primary: true, alternate: true },
     ]);
   });
 

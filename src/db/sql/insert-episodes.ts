@@ -1,5 +1,5 @@
-import pgvector from 'pgvector';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { vectorColumns, vectorValues, type NewEmbedding } from './set-embedding.ts';
 
 export interface NewEpisodeRow {
   tenantId: string;
@@ -16,17 +16,11 @@ export interface NewEpisodeRow {
   createdAt: Date;
   expiresAt: Date;
   requestId: string;
-  embedding: Float32Array;
-  version: { id: string; slot: 'primary' | 'alternate' };
+  embeddings: readonly NewEmbedding[];
 }
 
-/** By hand, because Prisma cannot write a vector column. Several at once, of one embedding version. */
+/** By hand, because Prisma cannot write a vector column. Several at once. */
 export function insertEpisodes(rows: readonly [NewEpisodeRow, ...NewEpisodeRow[]]): Prisma.Sql {
-  const vectorColumns = Prisma.raw(
-    rows[0].version.slot === 'primary'
-      ? 'embedding, embedding_version_id'
-      : 'alternate_embedding, alternate_embedding_version_id',
-  );
   return Prisma.sql`
     INSERT INTO episodes (tenant_id, id, butler, session_id, content, importance, observed_at, tags, metadata,
       language, created_at, expires_at, request_id, ${vectorColumns})
@@ -37,5 +31,5 @@ function valuesOf(row: NewEpisodeRow): Prisma.Sql {
   return Prisma.sql`(${row.tenantId}, ${row.id}::uuid, ${row.butler}, ${row.sessionId}::uuid, ${row.content}, ${row.importance},
       ${row.observedAt}::timestamptz, ${JSON.stringify(row.tags)}::jsonb, ${JSON.stringify(row.metadata)}::jsonb,
       ${row.language}, ${row.createdAt}::timestamptz, ${row.expiresAt}::timestamptz, ${row.requestId},
-      ${pgvector.toSql(Array.from(row.embedding))}::vector, ${row.version.id}::uuid)`;
+      ${vectorValues(row.embeddings)})`;
 }

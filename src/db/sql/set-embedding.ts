@@ -4,21 +4,50 @@ import { memoryTables, type MemoryType } from './memory-snapshot.ts';
 
 export interface NewEmbedding {
   vector: Float32Array;
-  version: { id: string; slot: 'primary' | 'alternate' };
+  version: { id: string; slot: EmbeddingSlot };
 }
 
-/** By hand, because Prisma cannot write a vector. The other slot is emptied: its vector was of an older text. */
+export type EmbeddingSlot = 'primary' | 'alternate';
+
+const slots = ['primary', 'alternate'] as const satisfies readonly EmbeddingSlot[];
+
+/** The columns of a slot: the vector, and the version that made it. */
+export function slotColumns(slot: EmbeddingSlot): { vector: Prisma.Sql; version: Prisma.Sql } {
+  const name = slot === 'primary' ? 'embedding' : 'alternate_embedding';
+  return { vector: Prisma.raw(name), version: Prisma.raw(`${name}_version_id`) };
+}
+
+/** By hand, because Prisma cannot write a vector. A slot that gets none is emptied: its vector was of an older text. */
 export function setEmbedding(
   type: MemoryType,
   { tenantId, id }: { tenantId: string; id: string },
-  { vector, version }: NewEmbedding,
+  embeddings: readonly NewEmbedding[],
 ): Prisma.Sql {
-  const [filled, emptied] =
-    version.slot === 'primary' ? ['embedding', 'alternate_embedding'] : ['alternate_embedding', 'embedding'];
+  const columns = slots.map(
+    (slot) =>
+      Prisma.sql`(${slotColumns(slot).vector}, ${slotColumns(slot).version}) = (${slotValues(embeddings, slot)})`,
+  );
   return Prisma.sql`
-    UPDATE ${Prisma.raw(memoryTables[type])}
-    SET ${Prisma.raw(filled)} = ${pgvector.toSql(Array.from(vector))}::vector,
-      ${Prisma.raw(`${filled}_version_id`)} = ${version.id}::uuid,
-      ${Prisma.raw(emptied)} = NULL, ${Prisma.raw(`${emptied}_version_id`)} = NULL
+    UPDATE ${Prisma.raw(memoryTables[type])} SET ${Prisma.join(columns)}
     WHERE tenant_id = ${tenantId} AND id = ${id}::uuid`;
+}
+
+/** Of both slots, for an INSERT. */
+export const vectorColumns = Prisma.join(
+  slots.flatMap((slot) => [slotColumns(slot).vector, slotColumns(slot).version]),
+);
+
+export function vectorValues(embeddings: readonly NewEmbedding[]): Prisma.Sql {
+  return Prisma.join(slots.map((slot) => slotValues(embeddings, slot)));
+}
+
+function slotValues(embeddings: readonly NewEmbedding[], slot: EmbeddingSlot): Prisma.Sql {
+  const embedding = embeddings.find(({ version }) => version.slot === slot);
+  if (embedding === undefined) return Prisma.sql`NULL::vector, NULL::uuid`;
+  return Prisma.sql`${vectorText(embedding.vector)}::vector, ${embedding.version.id}::uuid`;
+}
+
+/** Every stored vector is written through this, so that one text and one model give the same bits however they come. */
+export function vectorText(vector: Float32Array): string {
+  return pgvector.toSql(Array.from(vector)) as string;
 }
