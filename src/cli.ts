@@ -8,7 +8,7 @@ import { loadConfig, type LoadedConfig } from './config/load-config.ts';
 import { createMemory, databaseOptions, prepareDatabase, type MemoryCore } from './create-memory.ts';
 import { openDatabase } from './db/database.ts';
 import { examine } from './doctor.ts';
-import { MemoryError } from './errors.ts';
+import { invalidInput, MemoryError } from './errors.ts';
 import { describeJobs, runJobByHand } from './job-by-hand.ts';
 import { createLogger } from './logger.ts';
 import { serveMcpStdio } from './mcp/stdio.ts';
@@ -38,7 +38,8 @@ program
 program
   .command('verify')
   .description('compare what the events add up to with what the tables hold')
-  .action(() => run(verify));
+  .option('--at <time>', 'as of this moment, in ISO 8601')
+  .action(({ at }: { at?: string }) => run(() => verify(at)));
 program
   .command('job [name]')
   .description('run a job now; without a name, list the jobs')
@@ -146,7 +147,8 @@ async function migrateOnly(): Promise<void> {
 }
 
 /** Nothing to tell is the good news: the tables are what the events say, vectors and references aside. */
-async function verify(): Promise<void> {
+async function verify(moment: string | undefined): Promise<void> {
+  const at = moment === undefined ? undefined : readMoment(moment);
   const { config } = readConfig();
   const db = await openDatabase(databaseOptions(config));
   try {
@@ -154,13 +156,14 @@ async function verify(): Promise<void> {
     let count = 0;
     for (const tenantId of tenants) {
       const principal = { tenantId, butler: null, role: 'admin' } as const;
-      for (const { type, id, columns } of await findDifferences({ db, principal })) {
+      for (const { type, id, columns } of await findDifferences({ db, principal }, at)) {
         count++;
         process.stdout.write(`${tenantId}: ${type} ${id}: ${columns.join(', ') || 'version'}\n`);
       }
     }
-    process.stdout.write(`${count} differences in ${tenants.length} tenants\n`);
-    if (count > 0) process.exitCode = 1;
+    if (count === 0) return print('no difference');
+    print(`${count} differences in ${tenants.length} tenants`);
+    process.exitCode = 1;
   } finally {
     await db.close();
   }
@@ -190,6 +193,12 @@ async function job(name: string | undefined, { dryRun, tenant }: { dryRun: boole
     const isWell = await runJobByHand(core, { name, dryRun, tenant, signal: stopping.signal }, print);
     if (!isWell) process.exitCode = 1;
   });
+}
+
+function readMoment(text: string): Date {
+  const moment = new Date(text);
+  if (Number.isNaN(moment.getTime())) throw invalidInput('at', 'a moment such as 2026-11-16T12:00:00Z', text);
+  return moment;
 }
 
 async function printFindings(): Promise<void> {

@@ -11,12 +11,18 @@ export interface Difference {
   columns: string[];
 }
 
-/** Where the tables are not what the events add up to. Nothing, or something wrote past the core. */
-export async function findDifferences(context: Pick<MemoryContext, 'db' | 'principal'>): Promise<Difference[]> {
+/**
+ * Where the tables are not what the events add up to. Nothing, or something wrote past the core. As of a moment, where what
+ * was told until then is not what the later events found.
+ */
+export async function findDifferences(
+  context: Pick<MemoryContext, 'db' | 'principal'>,
+  at?: Date,
+): Promise<Difference[]> {
   const { tenantId } = context.principal;
   const statements = [
-    ...memoryTypes.map((type) => ({ type: type as string, sql: replayDifferences(tenantId, type) })),
-    { type: 'link', sql: replayDifferencesOfLinks(tenantId) },
+    ...memoryTypes.map((type) => ({ type: type as string, sql: replayDifferences(tenantId, type, at) })),
+    { type: 'link', sql: replayDifferencesOfLinks(tenantId, at) },
   ];
   const differences: Difference[] = [];
   for (const { type, sql } of statements) {

@@ -60,6 +60,12 @@ describe('the tables', () => {
     expect(await findDifferences(context())).toEqual([]);
   });
 
+  it('were at every moment what the later events found', async () => {
+    for (const day of [-2, 0, 0.2, 0.5, 1, 2]) {
+      expect(await findDifferences(context(), core.day(day))).toEqual([]);
+    }
+  });
+
   it('do not differ by what events leave out: references and vectors', async () => {
     await execute(
       'UPDATE facts SET reference_count = 3, last_referenced_at = now(), embedding = NULL, embedding_version_id = NULL',
@@ -80,6 +86,18 @@ describe('what was written past the core', () => {
     ]);
     await execute('UPDATE facts SET importance = 5, valid_from = NULL WHERE id = $1', [fact.id]);
     expect(await findDifferences(context())).toEqual([]);
+  });
+
+  it('is found as of the moment at which an event found something else', async () => {
+    const fact = await store('hat', 'a cap');
+    await execute("UPDATE facts SET content = 'a helmet' WHERE id = $1", [fact.id]);
+    await core.onDay(3, () => confirmMemory(context(), { type: 'fact', id: fact.id }));
+
+    expect(await findDifferences(context())).toEqual([]);
+    expect(await findDifferences(context(), core.day(-1))).toEqual([]);
+    expect(await findDifferences(context(), core.day(1))).toEqual([
+      { type: 'fact', id: fact.id, columns: ['content'] },
+    ]);
   });
 
   it('is found when a row is missing or was never told of', async () => {
