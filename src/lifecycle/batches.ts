@@ -25,15 +25,17 @@ export interface Sweep {
   readonly options: SweepOptions;
   readonly report: SweepReport;
   looked: number;
+  rowsPerTransaction: number;
 }
 
 export function startSweep(context: MemoryContext, options: SweepOptions, outcomes: readonly string[]): Sweep {
   const report = Object.fromEntries([...outcomes, 'failed'].map((name) => [name, 0]));
-  return { context, options, report, looked: 0 };
+  return { context, options, report, looked: 0, rowsPerTransaction: 250 };
 }
 
 const rowsPerLook = 20_000;
-const rowsPerTransaction = 2000;
+const mostRowsPerTransaction = 2000;
+const leastRowsPerTransaction = 10;
 const firstId = '00000000-0000-0000-0000-000000000000';
 
 /** Page by page, so that neither the memory nor a transaction grows with the table. Ends early when told to stop. */
@@ -76,10 +78,23 @@ async function passOver(sweep: Sweep, stage: Stage, after: string, error: unknow
 
 async function handle(sweep: Sweep, stage: Stage, { ids, outcomes }: Page): Promise<void> {
   if (sweep.options.dryRun) return count(sweep, outcomes);
-  for (let start = 0; start < ids.length; start += rowsPerTransaction) {
-    if (sweep.options.signal?.aborted === true) return;
-    await changeAll(sweep, stage, ids.slice(start, start + rowsPerTransaction));
+  for (let start = 0; start < ids.length && sweep.options.signal?.aborted !== true;) {
+    const batch = ids.slice(start, start + sweep.rowsPerTransaction);
+    const startedAt = performance.now();
+    await changeAll(sweep, stage, batch);
+    adjustBatches(sweep, performance.now() - startedAt);
+    start += batch.length;
   }
+}
+
+/**
+ * A row with a vector takes many times as long as one without, for its entry in the index of vectors: batches grow and
+ * shrink so that each takes about a second, and others never wait for long.
+ */
+function adjustBatches(sweep: Sweep, milliseconds: number): void {
+  const { rowsPerTransaction: rows } = sweep;
+  if (milliseconds < 500) sweep.rowsPerTransaction = Math.min(rows * 2, mostRowsPerTransaction);
+  if (milliseconds > 2000) sweep.rowsPerTransaction = Math.max(Math.ceil(rows / 2), leastRowsPerTransaction);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Transaction } from '../db/database.ts';
+import type { EventSignal } from '../db/event-signal.ts';
 import {
   lockEmbeddingVersions,
   selectSlotDimensions,
@@ -17,14 +18,17 @@ export const embeddingSlots = ['primary', 'alternate'] as const satisfies readon
 /** One that is building or active. */
 export type VersionInUse = EmbeddingVersionRow;
 
-/** What this process last saw of each tenant: good enough to prepare vectors by, and checked by whoever writes them. */
-const lastSeen = new WeakMap<Database, Map<string, readonly VersionInUse[]>>();
+/**
+ * What this process last saw of each tenant, in each database: good enough to prepare vectors by, and checked by whoever
+ * writes them.
+ */
+const lastSeen = new WeakMap<EventSignal, Map<string, readonly VersionInUse[]>>();
 
 type Place = Pick<MemoryContext, 'db' | 'principal'>;
 
 function seenIn({ db }: Pick<Place, 'db'>): Map<string, readonly VersionInUse[]> {
-  const known = lastSeen.get(db) ?? new Map<string, readonly VersionInUse[]>();
-  lastSeen.set(db, known);
+  const known = lastSeen.get(db.events) ?? new Map<string, readonly VersionInUse[]>();
+  lastSeen.set(db.events, known);
   return known;
 }
 

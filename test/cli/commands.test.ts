@@ -63,6 +63,96 @@ describe('butler-memory verify', () => {
   });
 });
 
+describe('butler-memory job', () => {
+  it('lists the jobs with their schedules', async () => {
+    const { code, stdout } = await run(['job']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^consolidate {10}0 \*\/6 \* \* \* +Run memory consolidation$/m);
+    expect(stdout).toMatch(/^decay-sweep {10}0 3 \* \* \* +Run confidence decay sweep/m);
+  });
+
+  it('tells what it would do, does it, and has nothing left to do', async () => {
+    await home.query(
+      `INSERT INTO context_receipts (tenant_id, id, kind, query, configuration_digest, created_at, expires_at)
+       VALUES ('here', gen_random_uuid(), 'recall', 'tea', 'x', now() - interval '2 days', now() - interval '1 day')`,
+    );
+    await home.query(
+      `INSERT INTO facts (tenant_id, id, subject, predicate, content, created_at, recorded_at)
+       VALUES ('here', gen_random_uuid(), 'user', 'likes', 'tea', now(), now())`,
+    );
+    const purge = (...options: string[]): Promise<CliResult> =>
+      run(['job', 'purge-receipts', '--tenant', 'here', ...options]);
+    const line = (verb: string, receipts: number): string =>
+      `here: purge-receipts ${verb}: receipts ${receipts}, idempotencyKeys 0, jobRuns 0\n`;
+
+    expect(await purge('--dry-run')).toEqual({ code: 0, stdout: line('would do', 1), stderr: '' });
+    const done = await purge();
+    expect({ ...done, stdout: sorted(done.stdout) }).toEqual({ code: 0, stdout: sorted(line('did', 1)), stderr: '' });
+    expect(sorted((await purge()).stdout)).toBe(sorted(line('did', 0)));
+    for (const table of ['facts', 'job_runs']) await home.query(`DELETE FROM ${table}`);
+  });
+
+  it.each([
+    [['job', 'tidy'], /name: one of consolidate, .*; given "tidy"/],
+    [['job', 'decay-sweep', '--tenant', 'nobody'], /tenant: .*; given "nobody"/],
+  ])('refuses %j', async (command, message) => {
+    const { code, stdout, stderr } = await run(command);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(message);
+  });
+});
+
+/** The database keeps the counts in an order of its own. */
+const sorted = (line: string): string =>
+  line.replace(/: (\w+ \d.*)\n/, (_, counts: string) => `: ${counts.split(', ').toSorted().join(', ')}\n`);
+
+describe('butler-memory token', () => {
+  it('creates, lists, rotates and revokes, and tells a token only when it is made', async () => {
+    const created = await run([
+      'token',
+      'create',
+      '--tenant',
+      'house',
+      '--role',
+      'butler',
+      '--butler',
+      'home',
+      '--expires',
+      '30d',
+    ]);
+    const [token = '', about = ''] = created.stdout.split('\n');
+    expect(token).toMatch(/^bmt_[\w-]{43}$/);
+    expect(about).toMatch(/^[\w-]{36} {2}token: tenant house, butler home, until \d{4}-/);
+    const [id = ''] = about.split(' ');
+
+    expect((await run(['token', 'list'])).stdout).toBe(`${about}\n`);
+    const rotated = await run(['token', 'rotate', id, '--tenant', 'house']);
+    const [fresh = '', freshAbout = ''] = rotated.stdout.split('\n');
+    expect(fresh).toMatch(/^bmt_/);
+    expect(fresh).not.toBe(token);
+    const revoked = await run(['token', 'revoke', freshAbout.split(' ')[0] ?? '', '--tenant', 'house']);
+    expect(revoked.stdout).toMatch(/token: tenant house, butler home, revoked \d{4}-/);
+    expect((await run(['token', 'list', '--tenant', 'house'])).stdout.match(/revoked/g)).toHaveLength(2);
+    await home.query('DELETE FROM api_tokens');
+  });
+
+  it.each([
+    [['token', 'create', '--role', 'king'], 'role: one of butler, operator, admin; given "king"'],
+    [
+      ['token', 'create', '--role', 'admin', '--expires', 'soon'],
+      'expires: a date, or a time from now such as 30d or 12h; given "soon"',
+    ],
+    [
+      ['token', 'revoke', '01a1e54f-fe14-734e-8641-0080c072e133'],
+      'token 01a1e54f-fe14-734e-8641-0080c072e133 is not there',
+    ],
+  ])('refuses %j', async (command, message) => {
+    const { code, stdout, stderr } = await run(command);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(message);
+  });
+});
+
 /** The first lines of its sections. */
 const sectionsOf = (stdout: string): string[] => stdout.match(/^(ok {2}|FAIL) .*$/gm) ?? [];
 

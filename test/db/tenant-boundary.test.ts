@@ -150,6 +150,12 @@ describe('the catalog', () => {
       'stray has no policy',
     ],
     [
+      'no policy but one that narrows',
+      `CREATE TABLE stray (${columns}); ALTER TABLE stray ENABLE ROW LEVEL SECURITY;
+       CREATE POLICY p ON stray AS RESTRICTIVE USING (${comparison})`,
+      'stray has no policy',
+    ],
+    [
       'policies that are off',
       `CREATE TABLE stray (${columns}); ${sound} ALTER TABLE stray DISABLE ROW LEVEL SECURITY`,
       'stray does not enable',
@@ -212,6 +218,13 @@ describe('the maintenance role', () => {
     await expect(asServer('tenant-a', (client) => client.query('SELECT memory_tenants()'))).rejects.toMatchObject({
       code: denied,
     });
+  });
+
+  test('sums what the models of all tenants have used, which the server may not', async () => {
+    const sum = `SELECT * FROM consolidation_spending('2000-01-01', NULL)`;
+    const { rows } = await scratch.database.queueQuery(sum);
+    expect(Object.keys(rows[0] as object)).toEqual(['input_tokens', 'output_tokens', 'unsettled_runs']);
+    await expect(asServer('tenant-a', (client) => client.query(sum))).rejects.toMatchObject({ code: denied });
   });
 
   test.each(['episodes', 'facts', 'rules', 'embedding_versions'])('lists a tenant that has only %s', async (table) => {

@@ -4,6 +4,7 @@ import type { MemoryContext } from '../../src/memory/context.ts';
 import { findDifferences } from '../../src/memory/verify.ts';
 import type { ConsolidationWorkerInput } from '../support/consolidation-worker.ts';
 import { createTestDatabase, testEngine, type TestDatabase } from '../support/database.ts';
+import { configWith } from './consolidation/setup.ts';
 import { killChild, startTypescript } from '../support/run-typescript.ts';
 
 const tenantId = 'tenant-a';
@@ -29,45 +30,40 @@ describe.skipIf(testEngine !== 'postgres')('workers that are killed', () => {
     const work = async (): Promise<void> => {
       while (killsLeft > 0) {
         killsLeft--;
-        if (await liveUntil({ lines: 1 + Math.floor(random() * 10), delayMs: random() * 20 })) break;
+        if (await liveUntil({ lines: 1 + Math.floor(random() * 16), delayMs: random() * 20 })) break;
       }
       while (!(await liveUntil(null)));
     };
     await Promise.all(Array.from({ length: workerCount }, work));
 
-    const { tenant } = scratch.database;
-    const episodes = await tenant(tenantId).episode.findMany();
+    const client = scratch.database.tenant(tenantId);
+    const episodes = await client.episode.findMany();
     const dead = episodes.filter((episode) => episode.consolidationStatus === 'dead_letter');
     const done = episodes.filter((episode) => episode.consolidationStatus === 'consolidated');
     expect(done.length + dead.length).toBe(episodeCount);
 
-    const links = await tenant(tenantId).memoryLink.findMany({ where: { relation: 'derived_from' } });
+    const links = await client.memoryLink.findMany({ where: { relation: 'derived_from' } });
     const cited = links.map(({ targetId }) => targetId);
     expect(cited.toSorted()).toEqual(done.map(({ id }) => id).toSorted());
-    const ends = await tenant(tenantId).memoryEvent.findMany({
+    const ends = await client.memoryEvent.findMany({
       where: { eventType: { in: ['episode.consolidated', 'episode.dead_lettered', 'episode.failed'] } },
       select: { entityId: true },
     });
     expect(ends.map(({ entityId }) => entityId).toSorted()).toEqual(episodes.map(({ id }) => id).toSorted());
 
-    const runs = await tenant(tenantId).consolidationRun.findMany();
-    const facts = await tenant(tenantId).fact.findMany();
+    const runs = await client.consolidationRun.findMany();
+    const facts = await client.fact.findMany();
     const succeeded = runs.filter(({ status }) => status === 'succeeded');
     expect(facts.map(({ subject }) => subject).toSorted()).toEqual(succeeded.map(({ id }) => id).toSorted());
     expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['succeeded', 'lost']));
     expect(await findDifferences(contextOf())).toEqual([]);
-  }, 300_000);
+  }, 600_000);
 });
 
 /** True when the worker came to its end; false when it was killed so many lines and milliseconds after its start. */
 async function liveUntil(end: { lines: number; delayMs: number } | null): Promise<boolean> {
-  const input: ConsolidationWorkerInput = {
-    options: scratch.options,
-    tenantId,
-    batchSize: 16,
-    leaseSeconds: 1,
-    maxAttempts: 5,
-  };
+  const config = configWith({ batchSize: 16, leaseSeconds: 1, maxAttempts: 5, retryBaseSeconds: 1 });
+  const input: ConsolidationWorkerInput = { options: scratch.options, tenantId, config };
   const child = startTypescript('consolidation-worker', input);
   child.stderr.pipe(process.stderr);
   let lines = 0;
@@ -77,6 +73,8 @@ async function liveUntil(end: { lines: number; delayMs: number } | null): Promis
     if (++lines === end?.lines) setTimeout(() => child.kill('SIGKILL'), end.delayMs);
   }
   await killChild(child);
+  if (!isFinished && child.signalCode !== 'SIGKILL')
+    throw new Error(`the worker ended by itself, with ${child.exitCode}`);
   return isFinished;
 }
 

@@ -317,6 +317,27 @@ describe('a sweep that is told to stop', () => {
     expect(await run()).toEqual({ ...none, fading: 1 });
   });
 
+  it('between two batches keeps what the first did, each batch being a transaction of its own', async () => {
+    await execute(
+      scene,
+      `INSERT INTO facts (tenant_id, id, subject, predicate, content, confidence, recorded_at, created_at)
+       SELECT $1, memory_new_id($2), 'guest ' || n, 'drinks', 'tea', 0.1, $2, $2 FROM generate_series(1, 600) n`,
+      [scene.tenantId, core.start],
+    );
+    const stop = new AbortController();
+    const transaction: MemoryContext['db']['transaction'] = (tenantId, work) => {
+      stop.abort();
+      return core.db.transaction(tenantId, work);
+    };
+    const stopped = { ...context(), db: { ...core.db, transaction } };
+    const first = await sweepDecay(stopped, { dryRun: false, signal: stop.signal });
+
+    expect(first).toEqual({ ...none, fading: 250 });
+    expect(await run()).toEqual({ ...none, fading: 350 });
+    const batches = await scene.client.memoryEvent.groupBy({ by: ['transactionId'], _count: true });
+    expect(batches.length).toBeGreaterThan(1);
+  });
+
   it('has told how far it is', async () => {
     await scene.fact({ confidence: 0.1 });
     const told: [number, number | null][] = [];

@@ -378,7 +378,7 @@ describe.runIf(testEngine === 'postgres')('a writer that is under way at the swi
     await storeAll(contextWith(), 3);
     const writer = contextWith(alone(core.embedder));
     const embedded = await embedOne(writer, 'written at the last moment');
-    const building = createGate();
+    const chosen = createGate();
     const committing = createGate();
     const stop = new AbortController();
     await sweep(small, { signal: stop.signal, progress: () => stop.abort() });
@@ -386,15 +386,15 @@ describe.runIf(testEngine === 'postgres')('a writer that is under way at the swi
     const writing = core.db.transaction(tenantId, async (transaction) => {
       const embeddings = await vectorsOfOne(writer, transaction, embedded);
       expect(embeddings).toMatchObject([{ version: { slot: 'primary' } }]);
-      await transaction.$executeRaw(
-        insertEpisodes([{ ...episodeRow('written at the last moment'), tenantId, requestId: 'r', embeddings }]),
-      );
-      building.open();
+      chosen.open();
       await committing.passed;
+      const row = episodeRow('written at the last moment');
+      await transaction.$executeRaw(insertEpisodes([{ ...row, tenantId, requestId: 'r', embeddings }]));
     });
-    await building.passed;
-    const sweeping = sweep(small);
-    await waitUntilBlocked();
+    await chosen.passed;
+    const over = new AbortController();
+    const sweeping = sweep(small).finally(() => over.abort());
+    await waitUntilBlocked(over.signal);
     expect(await versions()).toMatchObject([{ status: 'active' }, { status: 'building' }]);
     committing.open();
     await writing;
@@ -427,8 +427,9 @@ describe.runIf(testEngine === 'postgres')('a writer that is under way at the swi
     return { passed, open: () => open() };
   }
 
-  async function waitUntilBlocked(): Promise<void> {
-    for (;;) {
+  /** Or until that which should wait is over. */
+  async function waitUntilBlocked(over: AbortSignal): Promise<void> {
+    while (!over.aborted) {
       const { rows } = await core.db.asOwner((client) =>
         client.query(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`),
       );

@@ -123,8 +123,8 @@ describe('review-fading', () => {
     const rule = await client.call('memory_store_rule', { content: 'Hum along' });
     await client.call('memory_store_rule', { content: 'Knock first' });
     const db = testApp.core.db.tenant('default');
-    await db.fact.updateMany({ where: { id: fact.id }, data: { validity: 'fading' } });
-    await db.rule.updateMany({ where: { id: rule.id }, data: { validity: 'fading' } });
+    await db.fact.updateMany({ where: { id: fact.id }, data: { confidence: 0.1 } });
+    await db.rule.updateMany({ where: { id: rule.id }, data: { confidence: 0.1 } });
     const [instructions = '', data] = await get('review-fading');
     const mentioned = instructions.match(/memory_\w+/g) ?? [];
 

@@ -1,28 +1,24 @@
 import { writeSync } from 'node:fs';
+import type { Config } from '../../src/config/schema.ts';
 import { embedderOptions } from '../../src/create-memory.ts';
 import { openDatabase, type DatabaseOptions } from '../../src/db/database.ts';
 import { createEmbedder } from '../../src/embedding/create-embedder.ts';
-import { consolidateWith } from '../../src/lifecycle/consolidation/consolidate.ts';
+import { consolidateWith } from '../../src/lifecycle/consolidation/consolidate-with.ts';
 import type { ConsolidationEngine } from '../../src/lifecycle/consolidation/engine.ts';
 import { createLogger } from '../../src/logger.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { newRequestContext } from '../../src/request-id.ts';
-import { testConfig } from './config.ts';
 import { readInput } from './run-typescript.ts';
 
 /** Consolidates until nothing is left, with an engine that makes one fact of each run, which cites all of its episodes. */
 export interface ConsolidationWorkerInput {
   options: DatabaseOptions;
   tenantId: string;
-  batchSize: number;
-  leaseSeconds: number;
-  maxAttempts: number;
+  /** Given and not loaded: a process that lives for a second must start fast. */
+  config: Config;
 }
 
-const { options, tenantId, ...settings } = readInput() as ConsolidationWorkerInput;
-const defaults = testConfig();
-const consolidation = { ...defaults.memory.consolidation, ...settings, retryBaseSeconds: 0 };
-const config = { ...defaults, memory: { ...defaults.memory, consolidation } };
+const { options, tenantId, config } = readInput() as ConsolidationWorkerInput;
 const logger = createLogger(config);
 const context: MemoryContext = {
   config,

@@ -13,6 +13,11 @@ export async function countDue(context: MemoryContext): Promise<DueCount[]> {
   return context.db.tenant(tenantId).$queryRaw<DueCount[]>(countDueEpisodes(dueFor(context)));
 }
 
+/** Of all butlers together. */
+export async function countWaiting(context: MemoryContext): Promise<number> {
+  return (await countDue(context)).reduce((sum, { episodes }) => sum + episodes, 0);
+}
+
 /** Whether so many wait that they should not wait for the next scheduled run. */
 export async function isBacklogLong(context: MemoryContext): Promise<boolean> {
   const { backlogEpisodes } = context.config.memory.consolidation;

@@ -121,8 +121,6 @@ const leastWords = 3;
 /** As in "From what I know: …". */
 const mostWordsBefore = 6;
 const denial = /\b(?:not|no|never|nor|false|wrong|t|longer|but|except|instead)\b/;
-/** What stands above the memories in a context: no news either. */
-const preamble: ReadonlySet<string> = new Set(sentencesOf(blockStart));
 
 function repeats(shown: Shown, quote: string, episode: ObservedEpisode): boolean {
   const quoted = wordsOf(quote);
@@ -184,3 +182,6 @@ function wordsOf(text: string): string {
     .match(/[\p{L}\p{M}\p{N}]+/gu);
   return words?.join(' ') ?? '';
 }
+
+/** What stands above the memories in a context: no news either. */
+const preamble: ReadonlySet<string> = new Set(sentencesOf(blockStart));

@@ -29,7 +29,7 @@ const context = (): MemoryContext => core.context({ tenantId });
 
 /** A claim of what the butler `home` observed, in the tenant of this test. */
 async function claimOf(...contents: string[]): Promise<Claim> {
-  await observe({ ...core, context } as TestCore, 'home', ...contents);
+  await observe({ ...core, context }, 'home', ...contents);
   return claimNext(context());
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { claimEpisodes } from '../../../src/lifecycle/consolidation/claim.ts';
-import { consolidateWith, sweepConsolidation } from '../../../src/lifecycle/consolidation/consolidate.ts';
+import { consolidateWith } from '../../../src/lifecycle/consolidation/consolidate-with.ts';
+import { sweepConsolidation } from '../../../src/lifecycle/consolidation/consolidate.ts';
 import { EngineError, type ConsolidationEngine } from '../../../src/lifecycle/consolidation/engine.ts';
 import { failRun } from '../../../src/lifecycle/consolidation/fail.ts';
 import { requeueEpisodes } from '../../../src/lifecycle/consolidation/requeue.ts';
@@ -26,7 +27,7 @@ beforeEach(() => {
 
 const context = (): MemoryContext => core.context({ tenantId });
 const store = (butler: string, ...contents: string[]): Promise<Episode[]> =>
-  observe({ ...core, context } as TestCore, butler, ...contents);
+  observe({ ...core, context }, butler, ...contents);
 const sweep = (engine: ConsolidationEngine): Promise<SweepReport> => consolidateWith(context(), engine, {});
 const episodes = (): Promise<Episode[]> =>
   core.db.tenant(tenantId).episode.findMany({ orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] });

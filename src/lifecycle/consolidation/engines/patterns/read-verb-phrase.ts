@@ -43,7 +43,7 @@ function readRules(subject: Subject, phrase: string, isEnded: boolean): Match[] 
   for (const rule of verbRules) {
     const isBeside =
       matches.length === 0 ||
-      (/_at$/.test(rule.predicate) && !matches.some((match) => match.rule.predicate === rule.predicate));
+      (rule.predicate.endsWith('_at') && !matches.some((match) => match.rule.predicate === rule.predicate));
     if (isBeside && (isEnded || rule.isEndingOnly !== true)) matches.push(...readRule(subject, phrase, rule));
   }
   return matches;

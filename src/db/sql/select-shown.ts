@@ -1,0 +1,71 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+
+/** From one moment to before another. */
+export interface Span {
+  from: Date;
+  to: Date;
+}
+
+export interface ShownQuery {
+  tenantId: string;
+  butler: string;
+  sessionIds: readonly string[];
+  before: Date;
+  /** Of receipts that name no session, for this butler or for none. */
+  withoutSession: Span;
+  /** Of all receipts for this butler or for none; null for none of them. */
+  ofAnySession: Span | null;
+}
+
+/** Either a receipt, or the texts of one memory that such a receipt shows. */
+export type ShownRow =
+  | {
+      createdAt: Date;
+      sessionId: string | null;
+      memoryIds: string[];
+      fingerprints: string[];
+      memoryId: null;
+      texts: null;
+    }
+  | { createdAt: null; sessionId: null; memoryIds: null; fingerprints: null; memoryId: string; texts: string[] };
+
+/**
+ * Receipts and the texts of what they show, in one statement. The content of a fact or episode never changes under its id;
+ * for a rule that was edited since, and for what was deleted, there are the fingerprints.
+ */
+export function selectShown(query: ShownQuery): Prisma.Sql {
+  const { tenantId, butler, sessionIds, before } = query;
+  return Prisma.sql`
+    WITH shown AS (
+      SELECT r.created_at, r.session_id, r.memory_ids, r.fingerprints FROM context_receipts r
+      WHERE r.tenant_id = ${tenantId} AND r.session_id = ANY(${[...sessionIds]}::uuid[]) AND r.created_at < ${before}::timestamptz
+      UNION ALL ${receiptsOfButler(query, Prisma.sql`r.butler = ${butler}`)}
+      UNION ALL ${receiptsOfButler(query, Prisma.sql`r.butler IS NULL`)}
+    ), memories AS MATERIALIZED (
+      SELECT DISTINCT id FROM shown, unnest(shown.memory_ids) AS id
+    )
+    SELECT created_at AS "createdAt", session_id::text AS "sessionId", memory_ids::text[] AS "memoryIds", fingerprints,
+      NULL AS "memoryId", NULL::text[] AS texts
+    FROM shown WHERE cardinality(memory_ids) > 0
+    UNION ALL
+    SELECT NULL, NULL, NULL, NULL, f.id::text, ARRAY[f.content, f.subject || ' ' || f.predicate || ' ' || f.content]
+    FROM memories m JOIN facts f ON f.tenant_id = ${tenantId} AND f.id = m.id
+    UNION ALL
+    SELECT NULL, NULL, NULL, NULL, e.id::text, ARRAY[e.content]
+    FROM memories m JOIN episodes e ON e.tenant_id = ${tenantId} AND e.id = m.id
+    UNION ALL
+    SELECT NULL, NULL, NULL, NULL, r.id::text, ARRAY[r.content]
+    FROM memories m JOIN rules r ON r.tenant_id = ${tenantId} AND r.id = m.id`;
+}
+
+/** Apart for each, so that both are read from the index. */
+function receiptsOfButler({ tenantId, withoutSession, ofAnySession }: ShownQuery, served: Prisma.Sql): Prisma.Sql {
+  const anySession =
+    ofAnySession === null
+      ? Prisma.sql`false`
+      : Prisma.sql`r.created_at >= ${ofAnySession.from}::timestamptz AND r.created_at < ${ofAnySession.to}::timestamptz`;
+  return Prisma.sql`
+      SELECT r.created_at, r.session_id, r.memory_ids, r.fingerprints FROM context_receipts r
+      WHERE r.tenant_id = ${tenantId} AND ${served} AND r.created_at >= ${withoutSession.from}::timestamptz
+        AND r.created_at < ${withoutSession.to}::timestamptz AND (r.session_id IS NULL OR ${anySession})`;
+}

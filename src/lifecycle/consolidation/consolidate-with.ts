@@ -1,0 +1,157 @@
+import { hostname } from 'node:os';
+import { v7 as uuidv7 } from 'uuid';
+import { MemoryError } from '../../errors.ts';
+import type { ConsolidationRun } from '../../generated/prisma/client.ts';
+import type { MemoryContext } from '../../memory/context.ts';
+import type { SweepOptions, SweepReport } from '../sweep.ts';
+import { applyOutput } from './apply.ts';
+import { claimEpisodes, type Claim } from './claim.ts';
+import { countWaiting } from './due.ts';
+import { EngineError, type ConsolidationEngine, type Usage } from './engine.ts';
+import { failRun, releaseRun, type RunFailure } from './fail.ts';
+import { untilAborted, withLease } from './lease.ts';
+
+/** Of this process: whose runs they are. */
+const worker = `${hostname()}:${process.pid}:${uuidv7()}`;
+
+/** So many failures in a row, and the butler waits for the next sweep: whatever it is, it is not one episode. */
+const mostFailuresInARow = 3;
+
+/** Group after group until nothing is due, the signal says so or the engine cannot work. A failure stops no other group. */
+export async function consolidateWith(
+  context: MemoryContext,
+  engine: ConsolidationEngine,
+  { signal, progress }: Pick<SweepOptions, 'signal' | 'progress'>,
+): Promise<SweepReport> {
+  const report = emptyReport();
+  const failures = new Map<string, number>();
+  const exceptButlers = new Set<string>();
+  while (await mayGoOn(context, engine, report, signal)) {
+    const claim = await claimEpisodes(context, { engine: engine.name, worker, exceptButlers });
+    if (claim === null) break;
+    const outcome = await runEngine(context, engine, claim, signal);
+    tally(report, outcome);
+    if (outcome === 'released') break;
+    const failed = typeof outcome === 'string' ? (failures.get(claim.butler) ?? 0) + 1 : 0;
+    failures.set(claim.butler, failed);
+    if (failed >= mostFailuresInARow) exceptButlers.add(claim.butler);
+    progress?.(report.episodes, null);
+  }
+  return { ...report };
+}
+
+async function mayGoOn(
+  context: MemoryContext,
+  engine: ConsolidationEngine,
+  report: Report,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  if (signal?.aborted === true) return false;
+  const obstacle = (await engine.findObstacle?.(context)) ?? null;
+  if (obstacle === null) return true;
+  report.waiting = await countWaiting(context);
+  context.logger.warn(
+    { engine: engine.name, obstacle, waiting: report.waiting },
+    'consolidation: the engine cannot work',
+  );
+  return false;
+}
+
+type Report = ReturnType<typeof emptyReport>;
+
+// oxlint-disable-next-line typescript/explicit-function-return-type -- the type is that of the literal
+function emptyReport() {
+  return {
+    runs: 0,
+    episodes: 0,
+    factsCreated: 0,
+    factsUpdated: 0,
+    rulesCreated: 0,
+    confirmations: 0,
+    linksCreated: 0,
+    refused: 0,
+    failedRuns: 0,
+    lostRuns: 0,
+    waiting: 0,
+  };
+}
+
+function tally(report: Report, outcome: Outcome): void {
+  report.runs++;
+  if (outcome === 'failed' || outcome === 'released') report.failedRuns++;
+  else if (outcome === 'lost') report.lostRuns++;
+  else {
+    report.episodes += outcome.episodeCount;
+    for (const name of countNames) report[name] += outcome[name];
+    report.refused += (outcome.refusedItems as unknown[]).length;
+  }
+}
+
+const countNames = ['factsCreated', 'factsUpdated', 'rulesCreated', 'confirmations', 'linksCreated'] as const;
+
+/** What came of a run: its record, if it succeeded. */
+type Outcome = ConsolidationRun | 'failed' | 'lost' | 'released';
+
+async function runEngine(
+  context: MemoryContext,
+  engine: ConsolidationEngine,
+  claim: Claim,
+  outerSignal: AbortSignal | undefined,
+): Promise<Outcome> {
+  let usage: Usage | undefined;
+  const work = async (signal: AbortSignal): Promise<ConsolidationRun> => {
+    const { output, ...details } = await untilAborted(engine.extract(context, claim, signal), signal);
+    usage = details;
+    return applyOutput(context, claim.runId, output, details);
+  };
+  try {
+    return await withLease(context, claim, work, outerSignal);
+  } catch (error) {
+    return endRun(context, claim, { error, usage, isStopping: outerSignal?.aborted === true });
+  }
+}
+
+interface Ending {
+  error: unknown;
+  usage: Usage | undefined;
+  isStopping: boolean;
+}
+
+/** Says in the record of the run what became of it; a lease that is lost is somebody else's by now. */
+async function endRun(context: MemoryContext, claim: Claim, ending: Ending): Promise<Outcome> {
+  const { error, isStopping } = ending;
+  const { runId, butler } = claim;
+  try {
+    if (isLost(error)) return 'lost';
+    if (isStopping) {
+      await releaseRun(context, runId, { reason: 'the server stopped', usage: ending.usage });
+      return 'released';
+    }
+    if (error instanceof EngineError && error.isUnavailable) {
+      await releaseRun(context, runId, { reason: error.message, usage: error.usage });
+      context.logger.warn({ runId, butler, reason: error.message }, 'consolidation: the engine cannot work');
+      return 'released';
+    }
+    const { error: reason } = await failRun(context, runId, describeFailure(context, claim, ending));
+    context.logger.warn({ runId, butler, reason }, 'consolidation: a run failed');
+    return 'failed';
+  } catch (failure) {
+    if (isLost(failure)) return 'lost';
+    throw failure;
+  }
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof MemoryError && error.code === 'CONFLICT';
+}
+
+function describeFailure(context: MemoryContext, claim: Claim, { error, usage }: Ending): RunFailure {
+  if (error instanceof EngineError) {
+    const { message: reason, retryable, retryAfterMs } = error;
+    return { reason, retryable, retryAfterMs, usage: error.usage ?? usage };
+  }
+  if (error instanceof MemoryError) return { reason: error.message, retryable: true, usage };
+  // Its text may hold anything: it goes to the log, and not to a table that everybody reads.
+  context.logger.error({ err: error, runId: claim.runId, butler: claim.butler }, 'consolidation: an unexpected error');
+  return { reason: 'an unexpected error, which the log of the server describes', retryable: true, usage };
+}

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { consolidateWith } from '../../../src/lifecycle/consolidation/consolidate.ts';
+import { patternsEngine } from '../../../src/lifecycle/consolidation/engines/patterns.ts';
+import { liveValidities, storeFact } from '../../../src/memory/facts.ts';
+import type { MemoryContext } from '../../../src/memory/context.ts';
+import { findDifferences } from '../../../src/memory/verify.ts';
+import { createTestCore, type TestCore } from '../../support/core.ts';
+import { observe } from '../consolidation/setup.ts';
+
+let core: TestCore;
+let tenants = 0;
+let tenantId: string;
+
+beforeAll(async () => {
+  core = await createTestCore();
+});
+afterAll(() => core.close());
+beforeEach(() => {
+  tenantId = `tenant ${++tenants}`;
+  core.clock.now = core.start;
+});
+
+const context = (): MemoryContext => core.context({ tenantId });
+
+async function consolidate(...texts: string[]): Promise<Record<string, number>> {
+  await observe({ ...core, context } as TestCore, 'home', ...texts);
+  core.clock.now = new Date(core.clock.now.getTime() + 60_000);
+  return consolidateWith(context(), patternsEngine, {});
+}
+
+async function liveFacts(): Promise<string[]> {
+  const where = { tenantId, validity: { in: liveValidities } };
+  const facts = await core.db.tenant(tenantId).fact.findMany({ where });
+  return facts.map(({ predicate, content }) => `${predicate}: ${content}`).toSorted();
+}
+
+describe('the engine of patterns', () => {
+  it('turns episodes into facts about the user and rules for the butler', async () => {
+    await consolidate('User: I live in Lisbon. I am allergic to nuts.', 'Always answer in Portuguese.');
+
+    expect(await liveFacts()).toEqual(['allergic_to_nuts: User is allergic to nuts', 'lives_in: User lives in Lisbon']);
+    const facts = await core.db.tenant(tenantId).fact.findMany({ where: { tenantId }, orderBy: { predicate: 'asc' } });
+    expect(facts).toMatchObject([
+      { subject: 'user', permanence: 'permanent', importance: 9, scope: 'global', sourceButler: 'home' },
+      { subject: 'user', permanence: 'stable', scope: 'global' },
+    ]);
+    const rules = await core.db.tenant(tenantId).rule.findMany({ where: { tenantId } });
+    expect(rules).toMatchObject([{ content: 'Always answer in Portuguese', scope: 'home', maturity: 'candidate' }]);
+    expect(await findDifferences(context())).toEqual([]);
+  });
+
+  it('cites exactly the episodes that say it, and says once what is said twice', async () => {
+    const report = await consolidate('I like tea.', 'The weather was fine.', 'User: I like tea.');
+    const links = await core.db.tenant(tenantId).memoryLink.findMany({ where: { tenantId, relation: 'derived_from' } });
+    const cited = await core.db
+      .tenant(tenantId)
+      .episode.findMany({ where: { tenantId, id: { in: links.map(({ targetId }) => targetId) } } });
+
+    expect(report).toMatchObject({ episodes: 3, factsCreated: 1 });
+    expect(cited.map(({ content }) => content).toSorted()).toEqual(['I like tea.', 'User: I like tea.']);
+  });
+
+  it('takes what was said last', async () => {
+    await consolidate('I live in Rome.', 'Actually I moved to Porto.', 'I hate jazz.', 'Changed my mind: I love jazz.');
+
+    expect(await liveFacts()).toEqual(['likes_jazz: User likes jazz', 'lives_in: User lives in Porto']);
+  });
+
+  it('supersedes what it knew before', async () => {
+    await consolidate('I live in Rome.');
+    await consolidate('I live in Porto now, not in Rome.');
+
+    expect(await liveFacts()).toEqual(['lives_in: User lives in Porto']);
+    expect(await core.db.tenant(tenantId).fact.count({ where: { tenantId, validity: 'superseded' } })).toBe(1);
+  });
+
+  it('updates what has ended, if it was known, and says nothing otherwise', async () => {
+    await consolidate('User works at Nokia.', 'I like tea.');
+    await consolidate('User no longer works at Nokia.', 'I no longer eat meat.', 'I no longer work at Ericsson.');
+
+    expect(await liveFacts()).toEqual(['likes_tea: User likes tea', 'works_at: User no longer works at Nokia']);
+  });
+
+  it('lets nobody like and dislike the same', async () => {
+    await consolidate('I like karaoke.');
+    await consolidate("I don't like karaoke.");
+
+    expect(await liveFacts()).toEqual([
+      'dislikes_karaoke: User dislikes karaoke',
+      'likes_karaoke: User no longer likes karaoke',
+    ]);
+    await consolidate('I like karaoke.');
+    expect(await liveFacts()).toEqual([
+      'dislikes_karaoke: User no longer dislikes karaoke',
+      'likes_karaoke: User likes karaoke',
+    ]);
+  });
+
+  it('does not touch what another butler keeps to itself', async () => {
+    const input = { subject: 'user', predicate: 'likes_meat', content: 'User likes meat', scope: 'health' };
+    await storeFact(context(), input);
+    await consolidate('I no longer eat meat.');
+
+    expect(await liveFacts()).toEqual(['likes_meat: User likes meat']);
+  });
+
+  it('consolidates what says nothing', async () => {
+    expect(await consolidate('The weather was fine.', 'ok', '???')).toMatchObject({ episodes: 3, factsCreated: 0 });
+  });
+
+  it('stops when it is told to', async () => {
+    const claim = {
+      runId: 'run',
+      butler: 'home',
+      worker: 'test',
+      engine: 'patterns' as const,
+      leaseExpiresAt: core.start,
+      episodes: [
+        { id: 'a', sessionId: null, content: 'I like tea.', importance: 5, createdAt: core.start, observedAt: null },
+      ],
+    };
+
+    await expect(patternsEngine.extract(context(), claim, AbortSignal.abort(new Error('stopped')))).rejects.toThrow(
+      'stopped',
+    );
+  });
+});
