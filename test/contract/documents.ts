@@ -218,6 +218,83 @@ export const ingestEpisodes = graphql(/* GraphQL */ `
   }
 `);
 
+export const claimConsolidation = graphql(/* GraphQL */ `
+  mutation ContractClaimConsolidation($input: ClaimConsolidationInput!) {
+    claimConsolidation(input: $input) {
+      ... on ClaimConsolidationPayload {
+        value: claim {
+          run {
+            id: uuid
+            butler
+            episodeCount
+          }
+          leaseExpiresAt
+          prompt {
+            system
+            user
+            tokens
+          }
+        }
+      }
+      ... on Problem {
+        code
+        message
+      }
+    }
+  }
+`);
+
+export const submitConsolidation = graphql(/* GraphQL */ `
+  mutation ContractSubmitConsolidation($input: SubmitConsolidationInput!) {
+    submitConsolidation(input: $input) {
+      ... on SubmitConsolidationPayload {
+        value: run {
+          id: uuid
+          butler
+          status
+          episodeCount
+          factsCreated
+          factsUpdated
+          rulesCreated
+          confirmations
+          linksCreated
+          refusedItems {
+            kind
+            place
+            reason
+          }
+        }
+      }
+      ... on Problem {
+        code
+        message
+      }
+    }
+  }
+`);
+
+export const requeueEpisodes = graphql(/* GraphQL */ `
+  mutation ContractRequeueEpisodes($input: RequeueEpisodesInput!) {
+    requeueEpisodes(input: $input) {
+      ... on RequeueEpisodesPayload {
+        value: requeue {
+          episodes {
+            id: uuid
+          }
+          refused {
+            id: uuid
+            reason
+          }
+        }
+      }
+      ... on Problem {
+        code
+        message
+      }
+    }
+  }
+`);
+
 export const undo = graphql(/* GraphQL */ `
   mutation ContractUndo($input: UndoInput!) {
     undo(input: $input) {

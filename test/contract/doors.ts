@@ -19,6 +19,8 @@ import {
   restoreMemory,
   type MemoryRow,
 } from '../../src/memory/memories.ts';
+import { claimForAgent, submitOutput, type AgentClaimInput } from '../../src/lifecycle/consolidation/agent.ts';
+import { requeueEpisodes, type RequeueInput } from '../../src/lifecycle/consolidation/requeue.ts';
 import { storeNote, type StoreNoteInput } from '../../src/memory/notes.ts';
 import { markRule, storeRule, type MarkRuleInput, type StoreRuleInput } from '../../src/memory/rules.ts';
 import { readStats, type Count } from '../../src/lifecycle/stats.ts';
@@ -57,7 +59,28 @@ export interface Door {
   context(input: ContextInput): Promise<ContextView>;
   /** Whether a recall brings a memory, and if not the stage that drops it. */
   explain(query: string, reference: MemoryReference): Promise<{ came: boolean; stage: string | null }>;
+  claimConsolidation(input: AgentClaimInput): Promise<ClaimView>;
+  submitConsolidation(runId: string, output: Record<string, unknown>): Promise<RunView>;
+  requeueEpisodes(input: RequeueInput): Promise<RequeueView>;
   close(): Promise<void>;
+}
+
+export interface ClaimView {
+  run: { id: string; butler: string; episodeCount: number } | null;
+  leaseExpiresAt: string | null;
+  prompt: { system: string; user: string } | null;
+}
+
+export interface RunView {
+  id: string;
+  status: string;
+  factsCreated: number;
+  refusedItems: { kind: string; place: number; reason: string }[];
+}
+
+export interface RequeueView {
+  episodes: { id: string }[];
+  refused: { id: string; reason: string }[];
 }
 
 /** A memory that was found, flat. */
@@ -141,6 +164,17 @@ async function openCoreDoor({ app }: TestApp): Promise<Door> {
     context: (input) => buildContext(app.createContext().memory, input).catch(asDoorError),
     explain: (query, memory) =>
       explainMemory(app.createContext().memory, { query, memory, types: [memory.type] }).catch(asDoorError),
+    claimConsolidation: async (input) => {
+      const context = app.createContext().memory;
+      const claimed = await claimForAgent(context, input).catch(asDoorError);
+      if (claimed === null) return { run: null, leaseExpiresAt: null, prompt: null };
+      const { claim, prompt } = claimed;
+      const run = { id: claim.runId, butler: claim.butler, episodeCount: claim.episodes.length };
+      return { run, leaseExpiresAt: claim.leaseExpiresAt.toISOString(), prompt };
+    },
+    submitConsolidation: async (runId, output) =>
+      (await submitOutput(app.createContext().memory, runId, output).catch(asDoorError)) as unknown as RunView,
+    requeueEpisodes: (input) => requeueEpisodes(app.createContext().memory, input).catch(asDoorError),
     close: async () => undefined,
   };
 }
@@ -206,6 +240,10 @@ async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
     context: async (input) => (await ask(documents.context, { input: input as never })) as unknown as ContextView,
     explain: async (query, reference) =>
       (await ask(documents.explain, { input: { query, ...reference } }))['memory'] as never,
+    claimConsolidation: async (input) => (await ask(documents.claimConsolidation, { input: input as never })) as never,
+    submitConsolidation: async (runId, output) =>
+      (await ask(documents.submitConsolidation, { input: { runId, output } })) as never,
+    requeueEpisodes: async (input) => (await ask(documents.requeueEpisodes, { input: input as never })) as never,
     close: async () => undefined,
   };
 }
@@ -232,7 +270,7 @@ async function request<Variables>(
   return data ?? {};
 }
 
-async function openMcpDoor({ app }: TestApp): Promise<Door> {
+export async function openMcpDoor({ app }: TestApp): Promise<Door> {
   const client = new Client({ name: 'contract', version: '1' });
   const transport = new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
     fetch: (url, init) => app.fetch(new Request(url, init)),
@@ -266,6 +304,10 @@ async function openMcpDoor({ app }: TestApp): Promise<Door> {
     recall: async (input) => (await call('memory_recall', input))['results'] as MatchView[],
     context: async (input) => (await call('memory_context', input)) as unknown as ContextView,
     explain: async (query, reference) => (await call('memory_explain', { query, ...reference }))['memory'] as never,
+    claimConsolidation: async (input) => (await call('memory_consolidation_claim', input)) as never,
+    submitConsolidation: async (runId, output) =>
+      (await call('memory_consolidation_submit', { runId, output })) as never,
+    requeueEpisodes: async (input) => (await call('memory_consolidation_requeue', input)) as never,
     close: () => client.close(),
   };
 }

@@ -146,6 +146,7 @@ describe('an episode past its time', () => {
 
     expect(await findMemoryAsOf(context(), reference, core.day(3))).toMatchObject({ content: secret });
     expect(await findMemoryAsOf(context(), reference, core.day(14))).toBeNull();
+    expect(await findDifferences(context(), core.day(3))).toEqual([]);
     expect((await readHistory(context(), reference)).map(({ memory }) => memory === null)).toEqual([false, true]);
     const { changes } = await listChanges(
       context(),

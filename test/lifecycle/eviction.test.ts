@@ -80,6 +80,13 @@ describe('facts and rules beyond the capacity of their generation', () => {
     expect(await validities(...own, ...others)).toEqual(['expired', 'active', 'active', 'active', 'active', 'active']);
   });
 
+  it('stay when no butler learned them', async () => {
+    const facts = [await fact({ sourceButler: null }), await fact({ sourceButler: null })];
+
+    expect(await scene.sweepOnce(limited(1))).toEqual(none);
+    expect(await validities(...facts)).toEqual(['active', 'active']);
+  });
+
   it('share the room of a generation between both types', async () => {
     const oldest = await rule('one');
     const middle = await fact();

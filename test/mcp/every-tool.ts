@@ -44,6 +44,15 @@ const calls: [name: string, given: (answers: Answers) => Arguments][] = [
   ['memory_stats', () => ({})],
   ['memory_activity_stream', () => ({ limit: 5 })],
   ['memory_health', () => ({})],
+  ['memory_consolidation_claim', () => ({ butler: 'general', limit: '5' })],
+  [
+    'memory_consolidation_submit',
+    ({ memory_consolidation_claim: claim }) => ({
+      run_id: (claim?.['run'] as { id: string }).id,
+      output: '{"new_facts": []}',
+    }),
+  ],
+  ['memory_consolidation_requeue', () => ({ status: 'consolidated', engine: 'agent' })],
 ];
 
 /**

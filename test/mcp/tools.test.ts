@@ -149,6 +149,28 @@ const surface: Record<string, { arguments: Record<string, string>; required: str
     isReadOnly: true,
   },
   memory_health: { arguments: {}, required: [], isReadOnly: true },
+  memory_consolidation_claim: {
+    arguments: { butler: 'string', limit: 'integer' },
+    required: [],
+    isReadOnly: false,
+  },
+  memory_consolidation_submit: {
+    arguments: { output: 'object', run_id: 'string' },
+    required: ['output', 'run_id'],
+    isReadOnly: false,
+  },
+  memory_consolidation_requeue: {
+    arguments: {
+      butler: 'string',
+      engine: 'string',
+      ids: 'array',
+      limit: 'integer',
+      since: 'string',
+      status: 'string',
+    },
+    required: [],
+    isReadOnly: false,
+  },
 };
 
 describe('the tools', () => {

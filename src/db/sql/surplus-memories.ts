@@ -47,10 +47,13 @@ export function evictionChange({ type, at }: SurplusQuery): Record<'due' | 'set'
   };
 }
 
-/** What a person disabled waits as it is, and takes no room from the others. */
+/**
+ * What no butler learned was put there by somebody who wants it there. What a person disabled waits as it is, and takes no
+ * room from the others.
+ */
 function isCounted(type: 'fact' | 'rule'): Prisma.Sql {
   const isUsed = type === 'fact' ? '' : 'AND m.disabled_at IS NULL AND m.forgotten_at IS NULL';
-  return Prisma.raw(`m.validity IN ('active', 'fading') ${isUsed}`);
+  return Prisma.raw(`m.validity IN ('active', 'fading') AND m.source_butler IS NOT NULL ${isUsed}`);
 }
 
 const usedAt = Prisma.raw('greatest(coalesce(m.last_referenced_at, m.created_at), m.last_confirmed_at)');
