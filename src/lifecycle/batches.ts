@@ -24,13 +24,20 @@ export interface Sweep {
   readonly context: MemoryContext;
   readonly options: SweepOptions;
   readonly report: SweepReport;
+  /** How many there are to look at, where somebody wants to know. */
+  readonly total: number | null;
   looked: number;
   rowsPerTransaction: number;
 }
 
-export function startSweep(context: MemoryContext, options: SweepOptions, outcomes: readonly string[]): Sweep {
+export function startSweep(
+  context: MemoryContext,
+  options: SweepOptions,
+  outcomes: readonly string[],
+  total: number | null = null,
+): Sweep {
   const report = Object.fromEntries([...outcomes, 'failed'].map((name) => [name, 0]));
-  return { context, options, report, looked: 0, rowsPerTransaction: 250 };
+  return { context, options, report, total, looked: 0, rowsPerTransaction: 250 };
 }
 
 const rowsPerLook = 20_000;
@@ -45,7 +52,8 @@ export async function runStage(sweep: Sweep, stage: Stage): Promise<void> {
     const page = await look(sweep, stage, after, rowsPerLook);
     await handle(sweep, stage, page);
     sweep.looked += page.looked;
-    sweep.options.progress?.(sweep.looked, null);
+    const { total } = sweep;
+    sweep.options.progress?.(total === null ? sweep.looked : Math.min(sweep.looked, total), total);
     if (page.last === null || page.isLast) return;
     after = page.last;
   }

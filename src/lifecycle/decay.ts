@@ -1,6 +1,7 @@
 import { decayChange, findDecayed, type DecayQuery } from '../db/sql/decayed.ts';
 import { findInversions } from '../db/sql/inversions.ts';
 import type { MemoryContext } from '../memory/context.ts';
+import { liveValidities } from '../memory/facts.ts';
 import { invertRule } from '../memory/rules.ts';
 import { changeByStatement, originOf, runStage, startSweep, type Stage } from './batches.ts';
 import type { SweepOptions, SweepReport } from './sweep.ts';
@@ -11,11 +12,18 @@ import type { SweepOptions, SweepReport } from './sweep.ts';
  */
 export async function sweepDecay(context: MemoryContext, options: SweepOptions): Promise<SweepReport> {
   const at = context.now();
-  const sweep = startSweep(context, options, ['fading', 'expired', 'recovered', 'inverted']);
+  const total = options.progress === undefined ? null : await countLive(context);
+  const sweep = startSweep(context, options, ['fading', 'expired', 'recovered', 'inverted'], total);
   await runStage(sweep, decayStage(context, 'fact', at));
   await runStage(sweep, inversionStage(context));
   await runStage(sweep, decayStage(context, 'rule', at));
   return sweep.report;
+}
+
+async function countLive({ db, principal: { tenantId } }: MemoryContext): Promise<number> {
+  const where = { tenantId, validity: { in: [...liveValidities] } };
+  const { fact, rule } = db.tenant(tenantId);
+  return (await fact.count({ where })) + (await rule.count({ where }));
 }
 
 function decayStage(context: MemoryContext, type: 'fact' | 'rule', at: Date): Stage {

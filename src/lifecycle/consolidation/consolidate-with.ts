@@ -26,6 +26,7 @@ export async function consolidateWith(
   const report = emptyReport();
   const failures = new Map<string, number>();
   const exceptButlers = new Set<string>();
+  const total = progress === undefined ? null : await countWaiting(context);
   while (await mayGoOn(context, engine, report, signal)) {
     const claim = await claimEpisodes(context, { engine: engine.name, worker, exceptButlers });
     if (claim === null) break;
@@ -35,7 +36,7 @@ export async function consolidateWith(
     const failed = typeof outcome === 'string' ? (failures.get(claim.butler) ?? 0) + 1 : 0;
     failures.set(claim.butler, failed);
     if (failed >= mostFailuresInARow) exceptButlers.add(claim.butler);
-    progress?.(report.episodes, null);
+    progress?.(report.episodes, total === null ? null : Math.max(total, report.episodes));
   }
   return { ...report };
 }
