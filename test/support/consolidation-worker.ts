@@ -49,7 +49,7 @@ say('ready');
 for (;;) {
   const { episodes } = await consolidateWith(context, engine, { progress: () => say('applied') });
   const where = { tenantId, consolidationStatus: 'pending' };
-  if (episodes > 0) continue;
+  if ((episodes ?? 0) > 0) continue;
   if ((await context.db.tenant(tenantId).episode.count({ where })) === 0) break;
   // Until leases of the killed have ended: to ask without a pause would take the time of who works.
   await wait(50);
