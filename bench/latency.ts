@@ -1,53 +1,41 @@
-import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import pgvector from 'pgvector';
 import { createApp } from '../src/app.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import { createMemory } from '../src/create-memory.ts';
 import { createLogger } from '../src/logger.ts';
 import type { MemoryContext } from '../src/memory/context.ts';
-import { storeEpisode } from '../src/memory/episodes.ts';
 import { buildContext } from '../src/retrieval/context.ts';
 import { recallMemories } from '../src/retrieval/recall.ts';
 import { searchMemories } from '../src/retrieval/search.ts';
 import { milliseconds, ratio, type Benchmark, type Figure } from './benchmark.ts';
+import { withOwnDatabase } from './own-database.ts';
+import { createFiller } from './rows.ts';
+import { question } from './texts.ts';
 
-const warmUpRounds = 5;
+const warmUpRounds = 10;
 const rounds = 40;
 const isLarge = process.env['BENCH_LARGE'] === '1';
 
 export const latency: Benchmark = {
   question:
-    'How long do search, recall and context take, as a multiple of the bare cost in the same run: one embedding, the nearest rows and a full-text match? (1.6× at most at the median; PostgreSQL with TEST_DATABASE_URL, 100,000 rows with BENCH_LARGE=1)',
+    'How long do search, recall and context take, as a multiple of the bare cost in the same run: one embedding, the nearest rows and a full-text match? (1.6× at most at the median, p95 at 1,000,000 rows at most 3× of that at 10,000; PostgreSQL with TEST_DATABASE_URL, 100,000 rows and more with BENCH_LARGE=1; BENCH_FILLED_URL names a database that bench/fill.ts has filled, to be measured as the largest)',
   measure: async () => {
-    const figures = await measureEngine('PGlite', {}, [1000, 10_000]);
+    const figures = await measureEngine('PGlite', {}, [1000, 10_000, ...(isLarge ? [100_000] : [])]);
     const url = process.env['TEST_DATABASE_URL'];
     if (url === undefined) return figures;
-    return [...figures, ...(await withDatabase(url, (own) => measurePostgres(own)))];
+    return [...figures, ...(await withOwnDatabase(url, (own) => measurePostgres(own)))];
   },
 };
 
 async function measurePostgres(url: string): Promise<Figure[]> {
-  const sizes = [1000, 10_000, ...(isLarge ? [100_000] : [])];
-  return measureEngine('PostgreSQL', { DATABASE_URL: url }, sizes);
-}
-
-async function withDatabase<T>(url: string, work: (own: string) => Promise<T>): Promise<T> {
-  const name = `butler_bench_${randomBytes(4).toString('hex')}`;
-  const own = new URL(url);
-  own.pathname = `/${name}`;
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(`CREATE DATABASE ${name}`);
-    return await work(own.toString());
-  } finally {
-    await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-    await client.end();
-  }
+  const filled = process.env['BENCH_FILLED_URL'];
+  const large = isLarge ? [100_000, ...(filled === undefined ? [1_000_000] : [])] : [];
+  const figures = await measureEngine('PostgreSQL', { DATABASE_URL: url }, [1000, 10_000, ...large]);
+  if (filled === undefined) return figures;
+  return [...figures, ...(await measureEngine('PostgreSQL', { DATABASE_URL: filled }, []))];
 }
 
 async function measureEngine(engine: string, given: Record<string, string>, sizes: number[]): Promise<Figure[]> {
@@ -58,11 +46,13 @@ async function measureEngine(engine: string, given: Record<string, string>, size
   try {
     await core.embedder.load();
     const context = createApp(core).createContext().memory;
-    const seeder = await createSeeder(context);
+    if (sizes.length === 0)
+      return figuresOf(`${engine}, ${await countRows(context)} rows`, await measureRounds(context));
+    const filler = await createFiller(context);
     const figures: Figure[] = [];
     let filled = 0;
     for (const rows of sizes) {
-      await seeder.fill(filled, rows);
+      await filler.fill(filled, rows);
       filled = rows;
       figures.push(...figuresOf(`${engine}, ${rows.toLocaleString('en')} rows`, await measureRounds(context)));
     }
@@ -71,6 +61,13 @@ async function measureEngine(engine: string, given: Record<string, string>, size
     await core.close();
     await rm(home, { recursive: true, force: true });
   }
+}
+
+/** Without the one that registers the model. */
+async function countRows({ db, principal }: MemoryContext): Promise<string> {
+  const client = db.tenant(principal.tenantId);
+  const counts = await Promise.all([client.episode.count(), client.fact.count(), client.rule.count()]);
+  return (counts.reduce((total, count) => total + count, 0) - 1).toLocaleString('en');
 }
 
 const works: Record<string, (context: MemoryContext, text: string) => Promise<unknown>> = {
@@ -130,171 +127,4 @@ function figuresOf(where: string, times: Record<string, number[]>): Figure[] {
 function quantile(list: readonly number[], share: number): number {
   const sorted = list.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
-}
-
-const chunkSize = 500;
-const patternCount = 200;
-const future = new Date('2100-01-01T00:00:00.000Z');
-
-/** Makes the rows of one place in the order, which decides their type: 6 of 10 episodes, 3 facts, 1 rule. */
-interface Seeder {
-  fill(from: number, to: number): Promise<void>;
-}
-
-/**
- * Rows by plain statements, as storing them one by one would take hours. Their vectors are those of some texts with
- * noise, as embedding each would, too.
- */
-async function createSeeder(context: MemoryContext): Promise<Seeder> {
-  await storeEpisode(context, { butler: 'bench', content: 'The first episode registers the embedding model' });
-  const { id: versionId } = await context.db.tenant(context.principal.tenantId).embeddingVersion.findFirstOrThrow();
-  const patterns = await embedPatterns(context);
-  return {
-    fill: async (from, to) => {
-      for (let start = from; start < to; start += chunkSize) {
-        const places = Array.from({ length: Math.min(chunkSize, to - start) }, (_, index) => start + index);
-        await insertRows(context, versionId, places, patterns);
-      }
-      await context.db.asOwner((client) => client.query('ANALYZE episodes, facts, rules'));
-    },
-  };
-}
-
-async function embedPatterns({ embedder }: MemoryContext): Promise<Float32Array[]> {
-  const vectors: Float32Array[] = [];
-  for (let start = 0; start < patternCount; start += 50) {
-    vectors.push(...(await embedder.embed(Array.from({ length: 50 }, (_, index) => sentence(start + index)))));
-  }
-  return vectors;
-}
-
-/** Near its pattern, and never the same twice. */
-function vectorOf(place: number, patterns: readonly Float32Array[]): string {
-  const pattern = patterns[place % patterns.length] ?? new Float32Array();
-  const noise = 1.2 / Math.sqrt(pattern.length);
-  let state = place + 1;
-  const noisy = Array.from(pattern, (value) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return value + noise * (state / 2 ** 31 - 1);
-  });
-  const length = Math.hypot(...noisy);
-  return pgvector.toSql(noisy.map((value) => Number((value / length).toFixed(6)))) as string;
-}
-
-const statements = {
-  episode: `INSERT INTO episodes (tenant_id, id, content, embedding, embedding_version_id, created_at, butler, session_id, expires_at)
-    SELECT $1, r.id, r.content, r.vector::vector, $2, r.at, 'bench', md5((r.place / 20)::text)::uuid, $3 FROM rows r`,
-  fact: `INSERT INTO facts (tenant_id, id, content, embedding, embedding_version_id, created_at, recorded_at, subject, predicate, permanence, decay_rate)
-    SELECT $1, r.id, r.content, r.vector::vector, $2, r.at, r.at, 'person ' || r.place, 'noted', 'permanent', 0
-    FROM rows r WHERE $3::timestamptz IS NOT NULL`,
-  rule: `INSERT INTO rules (tenant_id, id, content, embedding, embedding_version_id, created_at)
-    SELECT $1, r.id, r.content, r.vector::vector, $2, r.at FROM rows r WHERE $3::timestamptz IS NOT NULL`,
-};
-
-function typeOf(place: number): keyof typeof statements {
-  return place % 10 === 9 ? 'rule' : place % 10 > 5 ? 'fact' : 'episode';
-}
-
-async function insertRows(
-  { db, principal }: MemoryContext,
-  versionId: string,
-  places: readonly number[],
-  patterns: readonly Float32Array[],
-): Promise<void> {
-  for (const type of ['episode', 'fact', 'rule'] as const) {
-    const rows = places
-      .filter((place) => typeOf(place) === type)
-      .map((place) => {
-        const at = new Date(Date.now() - (place % 100_000) * 1000);
-        return { place, id: randomUUID(), content: sentence(place), vector: vectorOf(place, patterns), at };
-      });
-    const given = [principal.tenantId, versionId, future, JSON.stringify(rows)];
-    const named = `WITH rows AS MATERIALIZED (
-      SELECT * FROM json_to_recordset($4::json) AS r(place int, id uuid, content text, vector text, at timestamptz))`;
-    await db.asOwner((client) => client.query(`${named} ${statements[type]}`, given));
-  }
-}
-
-const people = [
-  'Anna',
-  'Ben',
-  'Carla',
-  'Deniz',
-  'Emil',
-  'Fatima',
-  'Greta',
-  'Hugo',
-  'Ilse',
-  'Jamal',
-  'Kira',
-  'Leo',
-  'Mina',
-];
-const acts = [
-  'ordered',
-  'repaired',
-  'borrowed',
-  'cancelled',
-  'painted',
-  'sold',
-  'cleaned',
-  'measured',
-  'wrapped',
-  'lost',
-  'packed',
-];
-const things = [
-  'the garden chairs',
-  'a winter coat',
-  'the kitchen scales',
-  'two theatre tickets',
-  'the bicycle pump',
-  'a box of lemons',
-  'the piano stool',
-  'an old radio',
-  'the blue suitcase',
-  'a pair of skates',
-  'the coffee mill',
-  'a map of Lisbon',
-  'the smoke alarm',
-  'a birthday cake',
-  'the dentist bill',
-  'a telescope',
-  'the porch light',
-];
-const reasons = [
-  'because of the rain',
-  'before the holidays',
-  'after a long shift',
-  'for the neighbours',
-  'on short notice',
-  'with a discount',
-  'against all advice',
-  'as a surprise',
-  'for the school play',
-  'to save money',
-  'out of boredom',
-  'at the market',
-  'in the evening',
-  'while the others slept',
-  'on the way home',
-  'without a receipt',
-  'with a friend',
-  'for the second time',
-  'as agreed',
-];
-
-function pick(list: readonly string[], number: number): string {
-  return list[number % list.length] ?? '';
-}
-
-/** Texts of the length that memories have; the lists have no common divisor, so that they come in every combination. */
-function sentence(number: number): string {
-  return `${pick(people, number)} ${pick(acts, number)} ${pick(things, number)} ${pick(reasons, number)}; noted under entry${number % 5003}`;
-}
-
-/** Not the same twice in thousands, so that no embedding is kept from before. */
-function question(number: number): string {
-  const [person, thing] = [pick(people, number * 5 + 2), pick(things, number * 3 + 1)];
-  return `What has ${person} done with ${thing} ${pick(reasons, number)}?`;
 }

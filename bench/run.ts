@@ -4,12 +4,25 @@ import { arch, cpus, platform, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../src/package-root.ts';
 import type { Benchmark, Figure } from './benchmark.ts';
+import { claim } from './claim.ts';
+import { decay } from './decay.ts';
 import { eventLoop } from './event-loop.ts';
 import { latency } from './latency.ts';
+import { load } from './load.ts';
 import { quality } from './quality.ts';
+import { reembed } from './reembed.ts';
 import { startUp } from './start-up.ts';
 
-const benchmarks: Record<string, Benchmark> = { 'event-loop': eventLoop, latency, quality, 'start-up': startUp };
+const benchmarks: Record<string, Benchmark> = {
+  claim,
+  decay,
+  'event-loop': eventLoop,
+  latency,
+  load,
+  quality,
+  reembed,
+  'start-up': startUp,
+};
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in benchmarks));

@@ -12,9 +12,10 @@ import { createDocumentPolicy, type DocumentPolicy } from './graphql/document-po
 import { createGraphQLHttpDoor } from './graphql/http.ts';
 import { schema } from './graphql/schema.ts';
 import { createHealthProbe, type CheckFunction, type HealthProbe } from './health.ts';
+import { createLimits, type Limits } from './limits/limits.ts';
 import { ModelHealth } from './lifecycle/model-health.ts';
 import { describeTroubles, readSchedules } from './lifecycle/schedules.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import { createMcpHttpDoor, type McpHttpDoor } from './mcp/http.ts';
 import { bindSurface, createMcpServer, selectTools } from './mcp/server.ts';
 import { createActivityFeed, type ActivityFeedTimes } from './memory/activity-feed.ts';
@@ -35,6 +36,9 @@ export interface App {
   createMcpServer(groups?: readonly ToolGroup[], caller?: Principal): McpServer;
   /** Who may come in. */
   authenticator: Authenticator;
+  /** How much they may ask for. */
+  limits: Limits;
+  metrics: Metrics;
   /** Which documents clients may send, over whatever they send them. */
   documentPolicy: DocumentPolicy;
   health: HealthProbe;
@@ -54,6 +58,7 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
   const references = new ReferenceQueue(core);
   const jobs = createJobRunner(core, () => queue);
   const metrics = createMetrics(core, knownPaths);
+  const limits = createLimits({ ...core, refused: metrics.countRefusal });
   const authenticator = createAuthenticator(core);
   const createContext: App['createContext'] = (given = {}, caller = currentCaller()) => ({
     health,
@@ -71,7 +76,7 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
     },
   });
   const policy = createDocumentPolicy(core.config);
-  const graphql = createGraphQLHttpDoor({ policy, bodyLimitBytes, logger: core.logger, createContext });
+  const graphql = createGraphQLHttpDoor({ policy, bodyLimitBytes, limits, logger: core.logger, createContext });
   const mcp = createMcp(core, createContext);
   const startDatabaseParts = async (): Promise<void> => {
     const changed = await reportModelChanges(core);
@@ -80,11 +85,14 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
     if (core.config.schedule.reembed.enabled) for (const tenantId of changed) await queue.request('reembed', tenantId);
   };
   return {
-    fetch: (request) => answerRequest(request, { core, authenticator, graphql, health, mcp: mcp.http, metrics }),
+    fetch: (request) =>
+      answerRequest(request, { core, authenticator, graphql, health, limits, mcp: mcp.http, metrics }),
     createContext,
     createMcpServer: mcp.newServer,
     documentPolicy: policy,
     authenticator,
+    limits,
+    metrics,
     health,
     start: async () => {
       queueStart = startDatabaseParts();

@@ -1,11 +1,17 @@
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Config } from './config/schema.ts';
 import type { Database } from './db/database.ts';
 import { readSchedules, scheduleStatuses, type Schedule } from './lifecycle/schedules.ts';
+import { limitReasons } from './limits/limit-error.ts';
+
+/** Why a request was not even tried, or a connection not taken. */
+export const refusalReasons = [...limitReasons, 'connections', 'foreign', 'unauthenticated'] as const;
+export type RefusalReason = (typeof refusalReasons)[number];
 
 export interface Metrics {
   /** After each answer. A path that is none of ours counts as "other": callers must not be able to make up labels. */
   countRequest(request: { method: string; path: string; status: number; seconds: number }): void;
+  countRefusal(reason: RefusalReason): void;
   /** In the text format that Prometheus reads. */
   render(): Promise<{ contentType: string; text: string }>;
 }
@@ -26,8 +32,10 @@ export function createMetrics(sources: Sources, knownPaths: readonly string[]): 
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.35, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
+  const refusals = refusalCounter(registry);
   const schedules = scheduleGauges(registry);
   return {
+    countRefusal: (reason) => refusals.inc({ reason }),
     countRequest: ({ method, path, status, seconds }) => {
       const knownPath = knownPaths.includes(path) ? path : 'other';
       const knownMethod = ['GET', 'POST', 'DELETE', 'OPTIONS', 'HEAD'].includes(method) ? method : 'other';
@@ -42,6 +50,18 @@ export function createMetrics(sources: Sources, knownPaths: readonly string[]): 
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
   };
+}
+
+function refusalCounter(registry: Registry): Counter<'reason'> {
+  const refusals = new Counter({
+    name: 'butler_memory_refused_total',
+    help: 'Requests, operations and connections that were refused, by what there was too much of or what was wrong.',
+    labelNames: ['reason'],
+    registers: [registry],
+  });
+  // A rate over a counter that first appears at one misses that one.
+  for (const reason of refusalReasons) refusals.inc({ reason }, 0);
+  return refusals;
 }
 
 interface ScheduleGauges {

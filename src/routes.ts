@@ -1,3 +1,4 @@
+import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 import type { Authenticator } from './auth/authenticate.ts';
 import { callerKey, withCaller } from './auth/caller.ts';
 import { protectedResource, protectedResourcePath, refuseUnauthenticated } from './auth/challenge.ts';
@@ -8,16 +9,22 @@ import type { GraphQLHttpDoor } from './graphql/http.ts';
 import { isReady, type HealthProbe } from './health.ts';
 import { renderLandingPage } from './landing-page.ts';
 import { findForeignness } from './loopback.ts';
+import { LimitError } from './limits/limit-error.ts';
+import type { Limits } from './limits/limits.ts';
+import { releaseAtEnd } from './limits/release-at-end.ts';
+import { refuse as refuseMcp } from './mcp/http-refusal.ts';
 import type { McpHttpDoor } from './mcp/http.ts';
 import type { Principal } from './memory/context.ts';
 import type { Metrics } from './metrics.ts';
 import { acceptRequestContext, withRequestContext, type RequestContext } from './request-id.ts';
+import { pagePolicy, setSecurityHeaders } from './security-headers.ts';
 
 export interface Doors {
   core: MemoryCore;
   authenticator: Authenticator;
   graphql: GraphQLHttpDoor;
   health: HealthProbe;
+  limits: Limits;
   mcp: McpHttpDoor;
   metrics: Metrics;
 }
@@ -33,6 +40,7 @@ export async function answerRequest(request: Request, doors: Doors): Promise<Res
     const path = URL.canParse(request.url) ? new URL(request.url).pathname : request.url;
     const response = await route(path, request, doors, requestContext).catch((error: unknown) => {
       if (hasHungUp(request, error)) return new Response(null, { status: clientClosedRequest });
+      if (error instanceof LimitError) return refuseExcess(path, error);
       const { code, message } = describeError(error, logger);
       return refuse(statusOf(code), code, message);
     });
@@ -42,6 +50,7 @@ export async function answerRequest(request: Request, doors: Doors): Promise<Res
     logger.info({ method, path, status: response.status, milliseconds }, 'request');
     // On the response itself: a feed in a new one would never learn that its client hung up.
     response.headers.set('x-request-id', requestContext.requestId);
+    setSecurityHeaders(response.headers);
     return response;
   });
 }
@@ -61,10 +70,13 @@ function statusOf(code: DescribedError['code']): number {
 async function route(path: string, request: Request, doors: Doors, requestContext: RequestContext): Promise<Response> {
   const { config } = doors.core;
   const foreignness = findForeignness(request.url, request.headers.get('origin'), config);
-  if (foreignness !== undefined) return refuse(403, 'FORBIDDEN', foreignness);
+  if (foreignness !== undefined) {
+    doors.metrics.countRefusal('foreign');
+    return refuse(403, 'FORBIDDEN', foreignness);
+  }
   switch (path) {
     case '/':
-      return new Response(renderLandingPage(config), { headers: { 'content-type': 'text/html; charset=utf-8' } });
+      return showPage(renderLandingPage(config));
     case '/healthz':
       return Response.json({ status: 'ok' });
     case '/readyz':
@@ -73,9 +85,9 @@ async function route(path: string, request: Request, doors: Doors, requestContex
     case `${protectedResourcePath}/mcp`:
       return Response.json(protectedResource(request.url, config));
     case '/graphql':
-      return forCaller(request, doors, async () => doors.graphql.fetch(request, requestContext));
+      return forLimitedCaller(request, doors, async () => doors.graphql.fetch(request, requestContext));
     case '/mcp':
-      return forCaller(request, doors, (caller) => doors.mcp.fetch(request, callerKey(caller)));
+      return forLimitedCaller(request, doors, (caller) => fetchMcp(request, doors, callerKey(caller)));
     case '/metrics':
       return forCaller(request, doors, (caller) => tellMetrics(doors.metrics, caller));
     default:
@@ -86,7 +98,7 @@ async function route(path: string, request: Request, doors: Doors, requestContex
 /** Who cannot say who they are gets no further. */
 async function forCaller(
   request: Request,
-  { authenticator, core }: Doors,
+  { authenticator, core, metrics }: Doors,
   work: (caller: Principal) => Promise<Response>,
 ): Promise<Response> {
   try {
@@ -94,7 +106,43 @@ async function forCaller(
     return await withCaller(caller, () => work(caller));
   } catch (error) {
     if (!(error instanceof MemoryError && error.code === 'UNAUTHENTICATED')) throw error;
+    metrics.countRefusal('unauthenticated');
     return refuseUnauthenticated(error, request.url, core.config);
+  }
+}
+
+/** Who asks for too much gets no further either, and as little as can be is done to find that out. */
+async function forLimitedCaller(
+  request: Request,
+  doors: Doors,
+  work: (caller: Principal) => Promise<Response>,
+): Promise<Response> {
+  const { limits } = doors;
+  const authorization = request.headers.get('authorization');
+  const leave = limits.enter();
+  let isRunning = false;
+  try {
+    limits.recognize(authorization);
+    return await forCaller(request, doors, async (caller) => {
+      limits.spend(callerKey(caller), authorization);
+      isRunning = true;
+      return limits.run(callerKey(caller), leave, () => work(caller));
+    });
+  } finally {
+    // What runs may go on after its answer, and leaves when it ends.
+    if (!isRunning) leave();
+  }
+}
+
+/** A stream of a session is a feed and has no end of its own. */
+async function fetchMcp(request: Request, { mcp, limits }: Doors, caller: string): Promise<Response> {
+  if (request.method !== 'GET') return mcp.fetch(request, caller);
+  const close = limits.openFeed(caller);
+  try {
+    return releaseAtEnd(await mcp.fetch(request, caller), close);
+  } catch (error) {
+    close();
+    throw error;
   }
 }
 
@@ -114,4 +162,15 @@ async function tellMetrics(metrics: Metrics, { role }: Principal): Promise<Respo
 
 function refuse(status: number, code: DescribedError['code'], message: string): Response {
   return Response.json({ error: { code, message } }, { status });
+}
+
+/** In the form that clients of that path read. */
+function refuseExcess(path: string, { code, message, hint, status, headers }: LimitError): Response {
+  if (path === '/mcp') return refuseMcp(status, ErrorCode.InternalError, `${message} (${hint})`, headers);
+  return Response.json({ error: { code, message, hint } }, { status, headers });
+}
+
+function showPage(html: string): Response {
+  const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': pagePolicy(html) };
+  return new Response(html, { headers });
 }

@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServerAdapter } from '@whatwg-node/server';
 import { useServer } from 'graphql-ws/use/ws';
@@ -62,7 +62,22 @@ function requireLoopback({ butler: { host }, auth }: Config): void {
 /** Feeds send something every few seconds: who takes nothing for so long is gone. graphql-ws sees to its own. */
 const silenceLimitMs = 60_000;
 
-export function serveRequests(app: App): { http: Server; events: Set<ServerResponse> } {
+/** How long a client may take for its part of a connection. */
+export interface ClientTimes {
+  /** For the headers of a request, from its first byte. */
+  headersMs: number;
+  /** Between two requests: longer than the minute for which proxies keep a connection, so that they close it. */
+  idleMs: number;
+  /** How often all of this is looked at. */
+  checkMs: number;
+}
+
+const usualTimes: ClientTimes = { headersMs: 10_000, idleMs: 65_000, checkMs: 5_000 };
+
+export function serveRequests(
+  app: App,
+  clientTimes: ClientTimes = usualTimes,
+): { http: Server; events: Set<ServerResponse> } {
   const events = new Set<ServerResponse>();
   const adapter = createServerAdapter<{ res: ServerResponse }>(async (request, { res }) => {
     const response = await app.fetch(request);
@@ -75,8 +90,19 @@ export function serveRequests(app: App): { http: Server; events: Set<ServerRespo
     }
     return response;
   });
-  const http = createServer((request, response) => void adapter(request, response));
+  const http = createServer(timeLimits(app, clientTimes), (request, response) => void adapter(request, response));
+  http.maxConnections = app.limits.settings.maxConnections;
+  http.on('drop', () => app.metrics.countRefusal('connections'));
   return { http, events };
+}
+
+function timeLimits({ limits }: App, { headersMs, idleMs, checkMs }: ClientTimes): ServerOptions {
+  return {
+    headersTimeout: headersMs,
+    requestTimeout: limits.settings.requestTimeoutSeconds * 1000,
+    keepAliveTimeout: idleMs,
+    connectionsCheckingInterval: checkMs,
+  };
 }
 
 export function serveSubscriptions(
@@ -97,7 +123,9 @@ export function serveSubscriptions(
       {
         authenticate: (authorization) => app.authenticator.authenticate(authorization),
         createContext: (caller) => app.createContext({}, caller),
+        refused: () => app.metrics.countRefusal('unauthenticated'),
       },
+      app.limits,
       logger,
     ),
     sockets,

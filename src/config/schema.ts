@@ -233,11 +233,11 @@ const retrieval = table({
   }),
   session_weight: setting(share, {
     default: 0.5,
-    description: 'Share of the score of an episode that hangs on how near its session comes to the query',
+    description: 'Share of the score of an episode that hangs on how near its session comes, in weighted fusion',
   }),
   question_weight: setting(share, {
     default: 0.9,
-    description: 'What the score of an episode that asks something is multiplied by, in a hybrid search',
+    description: 'What the score of an episode that asks something is multiplied by, in weighted fusion',
   }),
   rerank: table({
     enabled: setting(flag, {
@@ -573,6 +573,41 @@ const auth = table({
   ),
 });
 
+const limits = table({
+  requests_per_minute: setting(wholeNumber(1, 10_000_000), {
+    default: 6000,
+    description: 'Requests of one caller to /graphql and /mcp, and operations over graphql-ws, in the long run',
+  }),
+  burst: setting(wholeNumber(1, 10_000_000), {
+    default: 6000,
+    description: 'Requests that a caller who was quiet may send at once',
+  }),
+  max_concurrent_per_caller: setting(wholeNumber(1, 100_000), {
+    default: 32,
+    description: 'Requests of one caller under way at one time',
+  }),
+  max_concurrent: setting(wholeNumber(1, 100_000), {
+    default: 128,
+    description: 'Requests of all callers under way at one time, in this process',
+  }),
+  max_feeds_per_caller: setting(wholeNumber(1, 100_000), {
+    default: 64,
+    description: 'Feeds that one caller has open at one time; as many connections of graphql-ws',
+  }),
+  max_feeds: setting(wholeNumber(1, 100_000), {
+    default: 512,
+    description: 'Feeds that all callers have open at one time, in this process',
+  }),
+  max_connections: setting(wholeNumber(1, 100_000), {
+    default: 2048,
+    description: 'Connections to the port at one time; those beyond are closed at once',
+  }),
+  request_timeout_seconds: setting(wholeNumber(1, 3600), {
+    default: 60,
+    description: 'Seconds after which a request is answered with TIMEOUT; feeds have no such end',
+  }),
+});
+
 const butler = table({
   name: setting(line(100), { default: 'memory', description: 'Name of this butler' }),
   description: setting(line(1000), {
@@ -611,6 +646,7 @@ const butler = table({
   db,
   graphql,
   mcp,
+  limits,
   log: table({
     level: setting(oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), {
       default: 'info',
@@ -649,7 +685,7 @@ type Camel<Value> = Value extends readonly unknown[]
     : Value;
 
 type Butler = Camel<z.output<typeof butler>>;
-type Section = 'auth' | 'db' | 'graphql' | 'mcp' | 'log' | 'schedule' | 'memory';
+type Section = 'auth' | 'db' | 'graphql' | 'mcp' | 'limits' | 'log' | 'schedule' | 'memory';
 
 /** The settings of one process: [butler] itself, and each table directly below it. Deeply frozen. */
 export interface Config extends Pick<Butler, Section> {

@@ -21,14 +21,12 @@ export async function createCrossEncoder(options: CrossEncoderOptions): Promise<
 
 /** A sequence classification model with one output, in a worker thread. */
 export class CrossEncoder implements Reranker {
-  readonly identity: string;
   readonly #options: CrossEncoderOptions;
   readonly #modelsDirectory: string;
   #opened: Promise<ModelWorker> | null = null;
   #closed = false;
 
   constructor(options: CrossEncoderOptions, modelsDirectory: string) {
-    this.identity = `${options.model} ${options.dtype}`;
     this.#options = options;
     this.#modelsDirectory = modelsDirectory;
   }

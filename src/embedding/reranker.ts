@@ -1,7 +1,5 @@
 /** Reads query and text together, which tells more than two vectors that do not know of each other, and takes longer. */
 export interface Reranker {
-  /** Changes whenever the same pair may get another score. */
-  readonly identity: string;
   /** Idempotent; concurrent callers share one attempt. */
   load(): Promise<void>;
   /** How well each text answers the query, from 0 to 1, in the order given. The same pair has the same score each time. */

@@ -1,12 +1,18 @@
 import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operations';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
+import { GraphQLError, type ExecutionArgs } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { Logger } from 'pino';
+import { currentDeadline } from '../limits/deadline.ts';
+import { LimitError } from '../limits/limit-error.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { RequestContext } from '../request-id.ts';
+import { pagePolicy } from '../security-headers.ts';
 import { documentTokenLimit } from './builder.ts';
 import type { GraphQLContext } from './context.ts';
 import { persistedOnly, type DocumentPolicy } from './document-policy.ts';
 import { maskError } from './errors.ts';
+import { limitFeeds, type Subscribe } from './limit-feeds.ts';
 import { schema } from './schema.ts';
 
 export type GraphQLHttpDoor = YogaServerInstance<RequestContext, GraphQLContext>;
@@ -14,26 +20,34 @@ export type GraphQLHttpDoor = YogaServerInstance<RequestContext, GraphQLContext>
 export interface GraphQLHttpOptions {
   policy: DocumentPolicy;
   bodyLimitBytes: number;
+  limits: Limits;
   logger: Logger;
   createContext: (requestContext: RequestContext) => GraphQLContext;
 }
 
 export function createGraphQLHttpDoor(options: GraphQLHttpOptions): GraphQLHttpDoor {
-  const { policy, bodyLimitBytes, logger, createContext } = options;
+  const { policy, bodyLimitBytes, limits, logger, createContext } = options;
+  const explorer = createExplorer();
   return createYoga<RequestContext, GraphQLContext>({
     schema,
     graphqlEndpoint: '/graphql',
     landingPage: false,
-    graphiql: policy.graphiql ? { title: 'Butler Memory' } : false,
-    // The page that Yoga renders by itself fetches its scripts from the network.
-    renderGraphiQL,
+    graphiql: policy.graphiql,
+    renderGraphiQL: () => explorer().page,
     logging: false,
     // Its default lets the pages of every site read the memory.
     cors: false,
     maxRequestBodySize: bodyLimitBytes,
     context: ({ requestId, subrequestId, segmentId }) => createContext({ requestId, subrequestId, segmentId }),
     maskedErrors: { maskError: (error) => maskError(error, logger) },
-    plugins: [limitTokens, addRules(policy), ...persistedOperations(policy)],
+    plugins: [
+      limitTokens,
+      addRules(policy),
+      ...persistedOperations(policy),
+      endAtDeadline,
+      limitSubscriptions(limits),
+      guardExplorer(explorer),
+    ],
   });
 }
 
@@ -46,6 +60,54 @@ function addRules({ rules }: DocumentPolicy): Plugin {
   return {
     onValidate: ({ addValidationRule }) => {
       for (const rule of rules) addValidationRule(rule);
+    },
+  };
+}
+
+/** No further field is asked for once the caller has been told that it took too long. */
+const endAtDeadline: Plugin = {
+  onExecute: ({ args }) => void Object.assign(args, { signal: currentDeadline() }),
+};
+
+function limitSubscriptions(limits: Limits): Plugin {
+  return {
+    onSubscribe: ({ subscribeFn, setSubscribeFn }) => {
+      const limited = limitFeeds(limits, subscribeFn as Subscribe);
+      setSubscribeFn((subscription: ExecutionArgs) => limited(subscription).catch(tellStatus));
+    },
+  };
+}
+
+/** By now the request is an operation, so the refusal is an error of GraphQL; its status is what it is elsewhere. */
+function tellStatus(error: unknown): never {
+  if (!(error instanceof LimitError)) throw error;
+  const { message, status, headers } = error;
+  throw new GraphQLError(message, { originalError: error, extensions: { http: { status, headers } } });
+}
+
+interface Explorer {
+  page: string;
+  policy: string;
+}
+
+/** Made when it is first asked for: it has nine megabytes. The page that Yoga has itself fetches scripts from the network. */
+function createExplorer(): () => Explorer {
+  let explorer: Explorer | undefined;
+  return () => (explorer ??= renderExplorer());
+}
+
+function renderExplorer(): Explorer {
+  const page = renderGraphiQL({ title: 'Butler Memory' });
+  // Its editor writes styles as it goes, and starts workers from texts in the page.
+  const directives = ["style-src 'unsafe-inline'", 'worker-src blob:', 'font-src data:', 'img-src data:'];
+  return { page, policy: pagePolicy(page, [...directives, "connect-src 'self'"]) };
+}
+
+function guardExplorer(explorer: () => Explorer): Plugin {
+  return {
+    onResponse: ({ response }) => {
+      const isPage = response.headers.get('content-type')?.startsWith('text/html') === true;
+      if (isPage) response.headers.set('content-security-policy', explorer().policy);
     },
   };
 }

@@ -5,6 +5,7 @@ import { listEventsOf } from '../memory/history.ts';
 import { listLinks, loadEnds, type LinkEnd, type LinkOfMemory, type LinksChoice } from '../memory/link-graph.ts';
 import type { MemoryReference } from '../memory/links.ts';
 import { loadMemories, referenceKey, type MemoryRow } from '../memory/memories.ts';
+import { onlyButlerOf } from '../memory/reach.ts';
 import { listReceiptsOf, type ReceiptSummary } from '../retrieval/receipts.ts';
 import { listApplications, listLearnedFrom, listSuccessors } from '../memory/relatives.ts';
 
@@ -86,6 +87,12 @@ function ofQuestions<Choice, Value>(
     },
     { cache: false },
   );
+}
+
+/** The id of the episode that something was learned from, for who may know of that episode. */
+export async function findSourceId(context: MemoryContext, id: string | null): Promise<string | null> {
+  if (id === null || onlyButlerOf(context) === null) return id;
+  return (await loadersOf(context).ends.load({ type: 'episode', id })) === null ? null : id;
 }
 
 export function endRow(end: LinkEnd | null): MemoryRow | null {

@@ -1,12 +1,17 @@
 import type { GraphQLSchema } from 'graphql';
 import { builder } from './builder.ts';
 import './types/activity.ts';
+import './types/consolidation.ts';
 import './types/context.ts';
+import './types/embedding-version.ts';
 import './types/episode.ts';
+import './types/event-day.ts';
 import './types/event.ts';
 import './types/fact.ts';
+import './types/forecast.ts';
 import './types/health.ts';
 import './types/history.ts';
+import './types/job.ts';
 import './types/link.ts';
 import './types/memory.ts';
 import './types/memory-list.ts';

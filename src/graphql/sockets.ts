@@ -1,24 +1,35 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { execute, GraphQLError, parse, subscribe, type ExecutionArgs, type ExecutionResult } from 'graphql';
 import type { ServerOptions } from 'graphql-ws';
-import { parse } from 'graphql';
 import type { Logger } from 'pino';
+import { callerKey } from '../auth/caller.ts';
 import { MemoryError } from '../errors.ts';
+import { LimitError } from '../limits/limit-error.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { Release } from '../limits/places.ts';
 import type { Principal } from '../memory/context.ts';
 import { documentTokenLimit } from './builder.ts';
 import type { GraphQLContext } from './context.ts';
 import { refuseForeignDocument, validateDocument, type DocumentPolicy } from './document-policy.ts';
 import { maskError } from './errors.ts';
+import { limitFeeds, type Subscribe } from './limit-feeds.ts';
 import { schema } from './schema.ts';
 
 export interface SocketCallers {
   authenticate(authorization: string | undefined): Promise<Principal>;
   createContext(caller: Principal | undefined): GraphQLContext;
+  /** Told of whoever could not say who they are. */
+  refused(): void;
 }
 
 /** What belongs to a connection: how it was opened, and whose it is once that is known. */
 export interface SocketExtra {
   readonly request: { readonly headers: IncomingHttpHeaders };
+  readonly socket: { close(code: number, reason: string): void };
   caller?: Principal;
+  /** Gives the place of the connection back. */
+  leave?: Release;
+  isClosed?: boolean;
 }
 
 /** A browser cannot set the header of a socket: it says who it is in the message that opens the protocol. */
@@ -34,21 +45,31 @@ function authorizationOf(params: Record<string, unknown> | undefined, { request 
 export function socketOptions(
   policy: DocumentPolicy,
   callers: SocketCallers,
+  limits: Limits,
   logger: Logger,
 ): ServerOptions<Record<string, unknown>, SocketExtra> {
   return {
     onConnect: async ({ connectionParams, extra }) => {
       try {
         extra.caller = await callers.authenticate(authorizationOf(connectionParams, extra));
+        takePlace(extra, limits);
         return true;
       } catch (error) {
-        if (error instanceof MemoryError && error.code === 'UNAUTHENTICATED') return false;
-        throw error;
+        if (error instanceof LimitError) extra.socket.close(tryAgainLater, error.message);
+        else if (error instanceof MemoryError && error.code === 'UNAUTHENTICATED') callers.refused();
+        else throw error;
+        return false;
       }
     },
+    onClose: ({ extra }) => {
+      extra.isClosed = true;
+      extra.leave?.();
+    },
     context: ({ extra }) => callers.createContext(extra.caller),
-    onSubscribe: (_connection, _id, { query, operationName, variables }) => {
+    onSubscribe: ({ extra }, _id, { query, operationName, variables }) => {
       try {
+        // First: to parse and to validate costs something too.
+        limits.spend(keyOf(extra));
         const document = parse(query, { maxTokens: documentTokenLimit });
         const problems = [...refuseForeignDocument(policy, query), ...validateDocument(policy, document)];
         return problems.length > 0 ? problems : { schema, document, operationName, variableValues: variables };
@@ -56,8 +77,39 @@ export function socketOptions(
         return [maskError(error, logger)];
       }
     },
+    execute: (operation) => answerRefusal(() => runOperation(limits, operation)),
+    subscribe: (operation) => answerRefusal(() => limitFeeds(limits, subscribe as Subscribe)(operation)),
     onNext: (_connection, _id, _payload, _arguments, { data, errors }) =>
       errors && { data: data ?? null, errors: errors.map((error) => maskError(error, logger).toJSON()) },
     onError: (_connection, _id, _payload, errors) => errors.map((error) => maskError(error, logger).toJSON()),
   };
+}
+
+/** The close code 1013, after which clients of graphql-ws come again. */
+const tryAgainLater = 1013;
+
+function takePlace(extra: SocketExtra, limits: Limits): void {
+  extra.leave = limits.openSocket(keyOf(extra));
+  // Whoever hung up while we asked who it is will not do so again.
+  if (extra.isClosed === true) extra.leave();
+}
+
+function keyOf({ caller }: SocketExtra): string {
+  if (caller === undefined) throw new MemoryError('UNAUTHENTICATED', 'authorization: a caller; given none');
+  return callerKey(caller);
+}
+
+async function runOperation(limits: Limits, operation: ExecutionArgs): Promise<ExecutionResult> {
+  const { memory } = operation.contextValue as GraphQLContext;
+  return limits.run(callerKey(memory.principal), limits.enter(), async () => execute(operation));
+}
+
+/** A refusal is the answer to its operation; graphql-ws would close the whole connection. */
+async function answerRefusal<T>(work: () => Promise<T>): Promise<T | ExecutionResult> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof LimitError)) throw error;
+    return { errors: [new GraphQLError(error.message, { originalError: error })] };
+  }
 }

@@ -9,6 +9,7 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 import { describeGiven } from '../errors.ts';
+import { releaseAtEnd } from '../limits/release-at-end.ts';
 import { refuse, sessionNotFound } from './http-refusal.ts';
 
 export interface SessionOptions {
@@ -85,6 +86,9 @@ export function createSessions({ idleSeconds, maxSessions, now }: SessionOptions
   };
 }
 
+/** node:http sends the headers with the first bytes, and those of the SDK come after fifteen seconds. */
+const openComment = ': open\n\n';
+
 interface Listeners {
   touched: () => void;
   ended: () => void;
@@ -117,7 +121,7 @@ function createSession(id: string, owner: string, server: Server, { touched, end
         release();
         throw error;
       });
-      return releaseAtEnd(response, release);
+      return releaseAtEnd(response, release, openComment);
     },
   };
   return session;
@@ -168,28 +172,4 @@ async function settleFirst(
 
 function isCancellation(message: unknown): message is CancelledNotification {
   return (message as (JSONRPCMessage & { method?: string }) | undefined)?.method === 'notifications/cancelled';
-}
-
-/** A stream is in use until its client or its session ends it; any other answer is complete. */
-function releaseAtEnd(response: Response, release: () => void): Response {
-  if (response.body === null || !response.headers.get('content-type')?.startsWith('text/event-stream')) {
-    release();
-    return response;
-  }
-  const reader = response.body.getReader();
-  const watched = new ReadableStream<Uint8Array>({
-    // A comment: node:http sends the headers with the first bytes, and those of the SDK come after fifteen seconds.
-    start: (controller) => controller.enqueue(new TextEncoder().encode(': open\n\n')),
-    pull: async (controller) => {
-      const { done, value } = await reader.read();
-      if (!done) return controller.enqueue(value);
-      release();
-      controller.close();
-    },
-    cancel: async (reason) => {
-      release();
-      await reader.cancel(reason);
-    },
-  });
-  return new Response(watched, response);
 }

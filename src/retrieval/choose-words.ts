@@ -13,6 +13,8 @@ const mostPairedWords = 8;
 const mostMatchesOfRarest = 5000;
 /** The newest memories with the next word, when the rarer ones find less than asked for. */
 const mostCommonMatches = 1000;
+/** The same among so many that they are not counted: to read a row there is dear. */
+const mostCommonOfMany = 200;
 
 interface Word {
   lexeme: string;
@@ -39,17 +41,28 @@ export function chooseWords(
     ...pairsOf(words.slice(rareCount, rareCount + mostPairedWords), statistics),
   ];
   const next = rareMatches < most ? words[rareCount] : undefined;
+  const isLarge = Object.values(statistics.byType).some(({ isEstimated }) => isEstimated);
+  const mostCommon = Math.max(isLarge ? mostCommonOfMany : mostCommonMatches, most);
   return {
     any: words.map(quote).join(' | '),
     rare: rare.length === 0 ? null : rare.join(' | '),
     common: next === undefined ? null : quote(next),
-    mostCommon: Math.max(mostCommonMatches, most),
+    mostCommon,
+    isCommonFrequent: next !== undefined && isFrequent(next, statistics, mostCommon),
     words: words.map((word) => ({ wanted: quote(word), inverseFrequency: inverseFrequency(word, statistics) })),
     k1: retrieval.bm25.k1,
     b: retrieval.bm25.b,
     averageLength: averageLength(statistics),
     neighbours: retrieval.neighbourWeights,
   };
+}
+
+/**
+ * Either all that have it are read, or all that are newer than the last one wanted, which lie closer together: whichever
+ * is less.
+ */
+function isFrequent({ documents }: Word, statistics: CorpusStatistics, wanted: number): boolean {
+  return (wanted * countDocuments(statistics)) / documents < 2 * documents;
 }
 
 /** The same without leaving any match out, for when that was too few. */

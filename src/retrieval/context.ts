@@ -2,14 +2,14 @@ import { invalidInput } from '../errors.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import type { MemoryReference } from '../memory/links.ts';
 import type { Maturity } from '../memory/rule-maturity.ts';
+import { requireButler } from '../memory/reach.ts';
 import { normaliseName } from '../memory/text.ts';
 import { checkOptionalUuid } from '../memory/values.ts';
 import { completeTokenBudget } from './defaults.ts';
-import { completeFilter } from './filter.ts';
 import { fitBudget, type Fitted, type Line } from './fit-budget.ts';
 import { lineOf, type MemoryToShow } from './memory-lines.ts';
 import { readQuery } from './query-text.ts';
-import { rankForContext, type ContextQuestion, type RankedMemory } from './rank-context.ts';
+import { rankForContexts, type ContextQuestion, type ContextRanking, type RankedMemory } from './rank-context.ts';
 import { keepReceipts, shownOf, type ReceiptCandidate, type ReceiptDraft, type ReceiptDrop } from './receipts.ts';
 import { sectionNames, sectionOf, type SectionName } from './sections.ts';
 import { Stopwatch, type Milliseconds } from './stopwatch.ts';
@@ -59,28 +59,29 @@ export interface ContextOutcome {
  * the call: a context that nobody could account for later is not given out.
  */
 export async function buildContext(context: MemoryContext, input: ContextInput): Promise<ContextOutcome> {
-  const assembled = await assemble(context, prepare(context, input));
+  const assembled = await assembleContext(context, input);
   const [receiptId] = await keepReceipts(context, [receiptOf(assembled)]);
   return outcomeOf(assembled, receiptId as string);
 }
 
 const batchLimit = 50;
 
-/** Several at once. All are checked before one is made; their receipts are kept together. */
+/** Several at once, in the round trips of one. All are checked before one is made. */
 export async function buildContextBatch(
   context: MemoryContext,
   inputs: readonly ContextInput[],
 ): Promise<ContextOutcome[]> {
   if (inputs.length > batchLimit) throw invalidInput('contexts', `at most ${batchLimit}`, inputs.length);
   const prepared = inputs.map((input) => prepare(context, input));
-  const assembled = await Promise.all(prepared.map((one) => assemble(context, one)));
+  const assembled = await assemble(context, prepared);
   const receiptIds = await keepReceipts(context, assembled.map(receiptOf));
   return assembled.map((one, place) => outcomeOf(one, receiptIds[place] as string));
 }
 
 /** Everything but the receipt, for who wants to know what would be shown. */
 export async function assembleContext(context: MemoryContext, input: ContextInput): Promise<AssembledContext> {
-  return assemble(context, prepare(context, input));
+  const [assembled] = await assemble(context, [prepare(context, input)]);
+  return assembled as AssembledContext;
 }
 
 interface PreparedContext extends ContextQuestion {
@@ -92,8 +93,7 @@ interface PreparedContext extends ContextQuestion {
 function prepare(context: MemoryContext, input: ContextInput): PreparedContext {
   const { retrieval } = context.config.memory;
   const { text } = readQuery(input.triggerPrompt, { field: 'trigger_prompt', isExpression: false });
-  const butler = normaliseName('butler', input.butler);
-  completeFilter(context, { scope: butler });
+  const butler = requireButler(context, normaliseName('butler', input.butler));
   const withEpisodes = input.includeEpisodes ?? retrieval.context.includeEpisodes;
   return {
     prompt: text,
@@ -119,27 +119,33 @@ export interface AssembledContext extends PreparedContext {
   milliseconds: Milliseconds;
 }
 
-async function assemble(context: MemoryContext, prepared: PreparedContext): Promise<AssembledContext> {
+async function assemble(context: MemoryContext, prepared: readonly PreparedContext[]): Promise<AssembledContext[]> {
   const stopwatch = new Stopwatch();
-  const [tokenizer, ranking] = await Promise.all([
+  const [tokenizer, rankings] = await Promise.all([
     stopwatch.time('tokenizer', () => loadTokenizer(context.config)),
-    rankForContext(context, prepared, stopwatch),
+    rankForContexts(context, prepared, stopwatch),
   ]);
-  const fitted = await stopwatch.time('fit', async () => {
-    const lines = orderLines(ranking.ranked, prepared.at);
-    return fitBudget(lines, prepared.tokenBudget, context.config.memory.retrieval.context, tokenizer);
+  const shares = context.config.memory.retrieval.context;
+  const fitted = await stopwatch.time('fit', async () =>
+    prepared.map(({ at, tokenBudget }, place) => {
+      const lines = orderLines(rankings[place]?.ranked ?? [], at);
+      return fitBudget(lines, tokenBudget, shares, tokenizer);
+    }),
+  );
+  return prepared.map((one, place): AssembledContext => {
+    const [ranking, fit] = [rankings[place] as ContextRanking, fitted[place] as Fitted<ContextLine>];
+    const ranked = ranking.ranked.map(({ memory, scores }) => ({ ...referenceOf(memory), ...scores }));
+    const unfitting = fit.dropped.map(({ line, stage, reason }) => ({ ...referenceOf(line.memory), stage, reason }));
+    return {
+      ...one,
+      tokenizer: tokenizer.name,
+      intent: ranking.intent,
+      fitted: fit,
+      candidates: [...ranked, ...ranking.candidates],
+      dropped: [...unfitting, ...ranking.dropped],
+      milliseconds: stopwatch.milliseconds,
+    };
   });
-  const ranked = ranking.ranked.map(({ memory, scores }) => ({ ...referenceOf(memory), ...scores }));
-  const unfitting = fitted.dropped.map(({ line, stage, reason }) => ({ ...referenceOf(line.memory), stage, reason }));
-  return {
-    ...prepared,
-    tokenizer: tokenizer.name,
-    intent: ranking.intent,
-    fitted,
-    candidates: [...ranked, ...ranking.candidates],
-    dropped: [...unfitting, ...ranking.dropped],
-    milliseconds: stopwatch.milliseconds,
-  };
 }
 
 function orderLines(ranked: readonly RankedMemory[], at: Date): Record<SectionName, ContextLine[]> {
@@ -188,6 +194,7 @@ function receiptOf(assembled: AssembledContext): ReceiptDraft {
     tokensUsed: fitted.tokensUsed,
     tokenizer,
     milliseconds,
+    asOf: null,
     at,
   };
 }

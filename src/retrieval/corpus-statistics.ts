@@ -1,8 +1,17 @@
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../db/database.ts';
+import type { EventSignal } from '../db/event-signal.ts';
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import type { RowFilter } from '../db/sql/search-filter.ts';
-import type { TypeStatistics } from '../db/sql/search-plan.ts';
+import type { CountedType } from '../db/sql/search-plan.ts';
+
+export interface TypeStatistics {
+  documents: number;
+  /** Distinct lexemes of all its documents together. */
+  lexemes: number;
+  /** Whether there are too many to count. */
+  isEstimated: boolean;
+}
 
 /** What BM25 has to know of all the memories that a caller may find. */
 export interface CorpusStatistics {
@@ -13,30 +22,52 @@ export interface CorpusStatistics {
 
 /**
  * Counting over few memories is quick and done anew for each search. Over many it would take longer than the search, and
- * a few more or less change nothing: their statistics are kept for a while.
+ * a few more or less change nothing: their statistics are kept for a while, the longer the more there are.
  */
 const keepFromDocuments = 1000;
-const keptForMs = 60_000;
+const leastKeptForMs = 60_000;
+const mostKeptForMs = 60 * 60_000;
+const documentsPerKeptMinute = 10_000;
 const mostCorpora = 1000;
 const mostLexemes = 20_000;
 
-const kept = new WeakMap<Database, LRUCache<string, CorpusStatistics>>();
+/** By what is one and the same for all that reach into one database. */
+const kept = new WeakMap<EventSignal, LRUCache<string, CorpusStatistics>>();
 
-export function findStatistics(database: Database, corpus: RowFilter): CorpusStatistics | null {
-  const found = kept.get(database)?.get(keyOf(corpus));
+export function findStatistics(database: Pick<Database, 'events'>, corpus: RowFilter): CorpusStatistics | null {
+  const found = kept.get(database.events)?.get(keyOf(corpus));
   const age = found === undefined ? Number.POSITIVE_INFINITY : Math.abs(corpus.at.getTime() - found.takenAt);
-  return found !== undefined && age < keptForMs ? found : null;
+  return found !== undefined && age < keptForMs(found) ? found : null;
 }
 
-export function keepStatistics(database: Database, corpus: RowFilter, statistics: CorpusStatistics): void {
+function keptForMs(statistics: CorpusStatistics): number {
+  const minutes = countDocuments(statistics) / documentsPerKeptMinute;
+  return Math.min(mostKeptForMs, Math.max(leastKeptForMs, minutes * 60_000));
+}
+
+export function keepStatistics(
+  database: Pick<Database, 'events'>,
+  corpus: RowFilter,
+  statistics: CorpusStatistics,
+): void {
   if (countDocuments(statistics) < keepFromDocuments) return;
-  const corpora = kept.get(database) ?? new LRUCache<string, CorpusStatistics>({ max: mostCorpora });
-  kept.set(database, corpora);
+  const corpora = kept.get(database.events) ?? new LRUCache<string, CorpusStatistics>({ max: mostCorpora });
+  kept.set(database.events, corpora);
   corpora.set(keyOf(corpus), statistics);
 }
 
-export function createStatistics(byType: CorpusStatistics['byType'], { at }: RowFilter): CorpusStatistics {
+export function createStatistics(
+  counted: Partial<Record<MemoryType, CountedType>>,
+  { at }: RowFilter,
+): CorpusStatistics {
+  const byType = Object.fromEntries(Object.entries(counted).map(([type, one]) => [type, scaled(one)]));
   return { byType, documentsWith: new LRUCache({ max: mostLexemes }), takenAt: at.getTime() };
+}
+
+/** The rows that were not looked at are taken to be like those that were. */
+function scaled({ documents, lexemes, estimate }: CountedType): TypeStatistics {
+  if (estimate === null || estimate <= documents) return { documents, lexemes, isEstimated: estimate !== null };
+  return { documents: estimate, lexemes: (lexemes / documents) * estimate, isEstimated: true };
 }
 
 export function countDocuments({ byType }: CorpusStatistics): number {

@@ -15,11 +15,12 @@ export async function explainReceipt(context: MemoryContext, receiptId: string):
 }
 
 function head(receipt: Receipt): string[] {
-  const { id, kind, butler, createdAt, requestId, query, intent, configurationDigest } = receipt;
+  const { id, kind, butler, createdAt, requestId, query, intent, asOf, configurationDigest } = receipt;
   const forWhom = butler === null ? '' : ` for ${butler}`;
+  const moment = asOf === null ? '' : `, as of ${asOf.toISOString()}`;
   return [
     `Receipt ${id}: ${kind}${forWhom} at ${createdAt.toISOString()}, request ${requestId ?? 'unknown'}`,
-    `Asked: ${JSON.stringify(query)}${intent === null ? '' : ` (taken as ${intent})`}`,
+    `Asked: ${JSON.stringify(query)}${intent === null ? '' : ` (taken as ${intent})`}${moment}`,
     `Configuration: ${configurationDigest}`,
   ];
 }
@@ -40,7 +41,7 @@ function describeChoice(
 
 /** The database keeps no order of names. Parts of other names come after these. */
 const partNames = ['relevance', 'importance', 'recency', 'confidence', 'maturityWeight', 'similarity', 'keywordScore'];
-const stageNames = ['plan', 'embed', 'candidates', 'fuse', 'score', 'standing', 'load', 'tokenizer', 'fit'];
+const stageNames = ['plan', 'embed', 'candidates', 'fuse', 'rerank', 'score', 'standing', 'load', 'tokenizer', 'fit'];
 
 function describeScores(candidate: ReceiptCandidate | undefined): string {
   const figures = inOrder({ ...candidate?.composite, ...candidate?.parts }, partNames);

@@ -2,12 +2,13 @@ import type { Config } from '../config/schema.ts';
 import type { RowFilter } from '../db/sql/search-filter.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import type { MemoryReference } from '../memory/links.ts';
-import { loadMemories, referenceKey, type Memory } from '../memory/memories.ts';
+import { referenceKey, type Memory } from '../memory/memories.ts';
 import { checkUuid } from '../memory/values.ts';
 import { assembleContext, type ContextInput } from './context.ts';
 import { completeFilter } from './filter.ts';
 import { findFilterDrop, type FilterStage } from './filter-stages.ts';
 import type { FitStage } from './fit-budget.ts';
+import { loadFound } from './load-found.ts';
 import { recallMemories, type RecallInput, type RecallOutcome } from './recall.ts';
 import { compositeOf, type ReceiptCandidate } from './receipts.ts';
 import { searchMemories, type SearchOutcome } from './search.ts';
@@ -15,7 +16,7 @@ import { sectionNames, type SectionName } from './sections.ts';
 
 export type ExplainContextInput = ContextInput & { memory: MemoryReference };
 
-export interface ExplainQueryInput extends Omit<RecallInput, 'topic' | 'asOf'> {
+export interface ExplainQueryInput extends Omit<RecallInput, 'topic'> {
   memory: MemoryReference;
   query: string;
   /** How the query is asked; recall when left out. */
@@ -44,7 +45,8 @@ export interface MemoryExplanation {
 }
 
 /**
- * Why a memory comes, or which stage is the first to drop it, for a context, recall or search as it would be answered now.
+ * Why a memory comes, or which stage is the first to drop it, for a context, recall or search as it would be answered now,
+ * or as of the moment that is named.
  * Asks the same functions that answer, keeps no receipt and counts no reference.
  */
 export async function explainMemory(
@@ -65,11 +67,14 @@ export async function explainMemory(
     scores: null,
     ...part,
   });
-  const found = await findAnyState(context, memory);
+  const found = await findAnyState(context, memory, asked.filter);
   const drop = found === null ? null : await findFilterDrop(context, found, asked.filter);
   // To a butler, what is in the scope of another one does not exist.
   if (found === null || (drop?.stage === 'scope' && context.principal.role === 'butler')) {
-    return explain({ stage: 'not_found', reason: `${memory.type} ${memory.id} is not there` });
+    return explain({
+      stage: 'not_found',
+      reason: `${memory.type} ${memory.id} ${asked.filter.isPast ? 'was not there then' : 'is not there'}`,
+    });
   }
   if (drop !== null) return explain(drop);
   return explain(await asked.answer(memory));
@@ -82,8 +87,13 @@ interface Asked {
   answer(memory: MemoryReference): Promise<Partial<MemoryExplanation> & { reason: string }>;
 }
 
-async function findAnyState(context: MemoryContext, reference: MemoryReference): Promise<Memory | null> {
-  const row = (await loadMemories(context, [reference])).get(referenceKey(reference));
+async function findAnyState(
+  context: MemoryContext,
+  reference: MemoryReference,
+  filter: RowFilter,
+): Promise<Memory | null> {
+  const [rows] = await loadFound(context, [{ filter, references: [reference] }]);
+  const row = rows?.get(referenceKey(reference));
   return row === undefined ? null : ({ type: reference.type, row } as Memory);
 }
 

@@ -50,10 +50,10 @@ export function fitBudget<L extends Line>(
     section.fill(before + left, () => true);
     left -= section.used - before;
   }
-  const text = shrinkToBudget(sections, budget, tokenizer);
+  const { text, tokensUsed } = shrinkToBudget(sections, budget, tokenizer);
   return {
     text,
-    tokensUsed: tokenizer.count(text),
+    tokensUsed,
     shown: byName(sections, (section) => section.shown().map(({ line, tokens }) => ({ line, tokens: tokens ?? 0 }))),
     dropped: sections.flatMap((section) => section.dropped(room, total(sections))),
   };
@@ -167,10 +167,15 @@ function hasEndlessRun(text: string): boolean {
  * The parts together count no less than the whole, for the tokenizers that we know. Should one split more across lines
  * than within them, the budget holds all the same.
  */
-function shrinkToBudget<L extends Line>(sections: Section<L>[], budget: number, tokenizer: Tokenizer): string {
+function shrinkToBudget<L extends Line>(
+  sections: Section<L>[],
+  budget: number,
+  tokenizer: Tokenizer,
+): Pick<Fitted<L>, 'text' | 'tokensUsed'> {
   for (;;) {
     const text = renderBlock(byName(sections, (section) => section.shown().map(({ line }) => line.text)));
-    if (text === '' || tokenizer.count(text) <= budget) return text;
+    const tokensUsed = tokenizer.count(text);
+    if (text === '' || tokensUsed <= budget) return { text, tokensUsed };
     const last = sections.findLast((section) => section.used > 0);
     last?.dropLast();
   }

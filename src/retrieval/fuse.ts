@@ -1,9 +1,10 @@
 import type { Config } from '../config/schema.ts';
 import type { CandidateRow } from '../db/sql/search-candidates.ts';
+import { createConversationWeight, readConversation, type ConversationParts } from './conversation.ts';
 import type { SearchMode } from './defaults.ts';
 
 /** How well a memory matches, by channel. */
-export interface MatchParts {
+export interface MatchParts extends ConversationParts {
   /** Cosine similarity to the query; null where the semantic channel was not asked or has no vector. */
   similarity: number | null;
   /** 1 is the most similar; null for what is not among the candidates of the semantic channel. */
@@ -14,6 +15,8 @@ export interface MatchParts {
   lentScore: number;
   /** By both of them together, 1 is the best; null without either. */
   keywordRank: number | null;
+  /** What a cross-encoder says of it, 0 to 1; null where none read it. */
+  rerankScore: number | null;
 }
 
 export interface Match {
@@ -25,16 +28,21 @@ export interface Match {
   parts: MatchParts;
 }
 
-type Retrieval = Pick<Config['memory']['retrieval'], 'fusion' | 'rrfK' | 'channelWeights' | 'learnedChannelWeights'>;
+type Retrieval = Pick<
+  Config['memory']['retrieval'],
+  'fusion' | 'rrfK' | 'channelWeights' | 'learnedChannelWeights' | 'sessionWeight' | 'questionWeight'
+>;
 
 /**
  * Joins the channels. A memory that a channel did not bring gets nothing from it:
- * - weighted: ws × similarity / best similarity + wk × keyword score / best keyword score;
+ * - weighted: ws × similarity / best similarity + wk × keyword score / best keyword score, where the similarity is its own
+ *   or what the question before it lends, times the weight that an episode has for its conversation;
  * - rrf: ws / (k + semantic rank) + wk / (k + keyword rank).
  */
 export function fuse(candidates: readonly CandidateRow[], mode: SearchMode, retrieval: Retrieval): Match[] {
   const semanticRanks = rank(candidates, ({ nearest, similarity }) => (nearest ? similarity : null));
   const keywordRanks = rank(candidates, (candidate) => keywordTotal(candidate) || null);
+  const conversationOf = readConversation(candidates);
   const matches = candidates.map((candidate): Match => {
     const parts: MatchParts = {
       similarity: candidate.similarity,
@@ -42,6 +50,8 @@ export function fuse(candidates: readonly CandidateRow[], mode: SearchMode, retr
       keywordScore: ownScore(candidate),
       lentScore: keywordTotal(candidate) - ownScore(candidate),
       keywordRank: keywordRanks.get(candidate) ?? null,
+      ...conversationOf(candidate),
+      rerankScore: null,
     };
     return { candidate, parts, score: 0, relevance: 0 };
   });
@@ -74,19 +84,27 @@ function belongs({ parts }: Match, mode: SearchMode): boolean {
 function createScore(matches: readonly Match[], mode: SearchMode, retrieval: Retrieval): (match: Match) => number {
   if (mode === 'semantic') return ({ parts }) => parts.similarity ?? 0;
   if (mode === 'keyword') return ({ candidate }) => keywordTotal(candidate);
-  if (retrieval.fusion === 'rrf') {
-    const reciprocal = (place: number | null): number => (place === null ? 0 : 1 / (retrieval.rrfK + place));
-    return ({ candidate, parts }) => {
-      const { semantic, keyword } = weightsOf(candidate, retrieval);
-      return semantic * reciprocal(parts.semanticRank) + keyword * reciprocal(parts.keywordRank);
-    };
-  }
+  return retrieval.fusion === 'rrf' ? joinRanks(retrieval) : joinShares(matches, retrieval);
+}
+
+function joinRanks(retrieval: Retrieval): (match: Match) => number {
+  const reciprocal = (place: number | null): number => (place === null ? 0 : 1 / (retrieval.rrfK + place));
+  return ({ candidate, parts }) => {
+    const { semantic, keyword } = weightsOf(candidate, retrieval);
+    return semantic * reciprocal(parts.semanticRank) + keyword * reciprocal(parts.keywordRank);
+  };
+}
+
+function joinShares(matches: readonly Match[], retrieval: Retrieval): (match: Match) => number {
+  const all = matches.map(({ parts }) => parts);
+  const conversationWeightOf = createConversationWeight(all, retrieval);
   const bestSimilarity = Math.max(0, ...matches.map(({ parts }) => parts.similarity ?? 0));
   const bestKeyword = Math.max(0, ...matches.map(({ candidate }) => keywordTotal(candidate)));
   return ({ candidate, parts }) => {
     const { semantic, keyword } = weightsOf(candidate, retrieval);
-    const byMeaning = shareOf(parts.similarity ?? 0, bestSimilarity);
-    return semantic * byMeaning + keyword * shareOf(keywordTotal(candidate), bestKeyword);
+    const byMeaning = shareOf(Math.max(parts.similarity ?? 0, parts.lentSimilarity ?? 0), bestSimilarity);
+    const byWords = shareOf(keywordTotal(candidate), bestKeyword);
+    return (semantic * byMeaning + keyword * byWords) * conversationWeightOf(parts);
   };
 }
 

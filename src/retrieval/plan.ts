@@ -1,13 +1,16 @@
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import { isNarrow, rowConditions, type RowFilter } from '../db/sql/search-filter.ts';
 import {
+  mostCountedMatches,
   selectDocumentCounts,
+  selectFrequentCounts,
   selectSearchPlan,
+  type LexemeCounts,
   type SearchPlanRow,
   type StoredVersion,
 } from '../db/sql/search-plan.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import { isSameModel } from '../memory/embedding-versions.ts';
 import { createStatistics, findStatistics, keepStatistics, type CorpusStatistics } from './corpus-statistics.ts';
 import { corpusOf } from './filter.ts';
 import type { SearchMode } from './defaults.ts';
@@ -24,7 +27,7 @@ export interface PreparedSearch {
   routing: Routing;
 }
 
-/** `model_changed`: the vectors that are stored were made by another model than the one that is configured. */
+/** `model_changed`: the vectors that are stored were made by another model, which is not on this machine. */
 export type SemanticChannel = 'used' | 'not_asked' | 'no_vectors' | 'model_changed';
 
 export interface SearchPlan {
@@ -32,9 +35,8 @@ export interface SearchPlan {
   phrases: string[];
   exclusions: string[];
   statistics: CorpusStatistics;
-  /** Where the vectors are that may be compared with the query; null when there are none. */
+  /** The active one: where the vectors are, and of which model; null when there are none. */
   version: StoredVersion | null;
-  semanticChannel: SemanticChannel;
   hasIterativeScan: boolean;
   /** Types whose rows are few enough to look at each. */
   exact: ReadonlySet<MemoryType>;
@@ -43,12 +45,37 @@ export interface SearchPlan {
 /** More words than this are not told apart by a search; a prompt of pages has them. */
 const mostLexemes = 128;
 
-export async function planSearch(context: MemoryContext, { query, filter, mode }: PreparedSearch): Promise<SearchPlan> {
+/** All of them in one round trip, or in up to three where a word is new; the answers of `also`, which go with them, come back. */
+export async function planSearches(
+  context: MemoryContext,
+  searches: readonly PreparedSearch[],
+  also: readonly Prisma.Sql[] = [],
+): Promise<{ plans: SearchPlan[]; answers: (string | null)[] }> {
+  const drafts = searches.map((search) => draftPlan(context, search));
+  const answers = await context.db.roundTrip(context.principal.tenantId, [
+    ...drafts.map(({ statement }) => statement),
+    ...also,
+  ]);
+  const read = drafts.map((draft, place) => readPlan(draft, answers[place]));
+  await ask(context, read.flatMap(unmetWords));
+  await ask(context, read.flatMap(uncountedWords));
+  return { plans: read.map((one) => asPlan(context, one)), answers: answers.slice(drafts.length) };
+}
+
+interface PlanDraft {
+  search: PreparedSearch;
+  corpus: RowFilter;
+  known: CorpusStatistics | null;
+  statement: Prisma.Sql;
+}
+
+function draftPlan(context: MemoryContext, search: PreparedSearch): PlanDraft {
+  const { query, filter, mode } = search;
   const corpus = corpusOf(filter);
   // What is kept is about the present.
   const known = filter.isPast ? null : findStatistics(context.db, corpus);
   const { exactScanRows, language } = context.config.memory.retrieval;
-  const row = await readPlan(context, {
+  const statement = selectSearchPlan({
     filter,
     corpus,
     language,
@@ -59,54 +86,86 @@ export async function planSearch(context: MemoryContext, { query, filter, mode }
     count: known === null,
     countFiltered: isNarrow(filter) && !filter.isPast ? exactScanRows : null,
   });
-  const statistics = known ?? createStatistics(row.statistics ?? {}, corpus);
-  await completeCounts(context, corpus, row, statistics);
+  return { search, corpus, known, statement };
+}
+
+interface PlanRead extends PlanDraft {
+  row: SearchPlanRow;
+  statistics: CorpusStatistics;
+  /** Words that more memories have than are counted at first, or that are new among very many memories. */
+  uncounted: string[];
+}
+
+function readPlan(draft: PlanDraft, answer: string | null | undefined): PlanRead {
+  if (answer == null) throw new TypeError('a SELECT without FROM gave no row');
+  const row = JSON.parse(answer) as SearchPlanRow;
+  const statistics = draft.known ?? createStatistics(row.statistics ?? {}, draft.corpus);
+  const plan: PlanRead = { ...draft, row, statistics, uncounted: [] };
+  keepCounts(plan, row.lexemes);
+  return plan;
+}
+
+/** What is exact is kept at once. What many memories have is counted in another way. */
+function keepCounts({ corpus, statistics, uncounted }: PlanRead, counts: readonly LexemeCounts[]): void {
+  for (const { lexeme, documents } of counts) {
+    if (documents === null) continue;
+    const isExact = corpus.isPast || documents.every((count) => count < mostCountedMatches);
+    if (isExact) statistics.documentsWith.set(lexeme, sum(documents));
+    else if (!statistics.documentsWith.has(lexeme)) uncounted.push(lexeme);
+  }
+}
+
+interface CountQuery {
+  statement: Prisma.Sql;
+  keep(counts: readonly LexemeCounts[]): void;
+}
+
+/** Statistics that are kept have not met every word yet. */
+function unmetWords(plan: PlanRead): CountQuery[] {
+  const isLarge = Object.values(plan.statistics.byType).some(({ isEstimated }) => isEstimated);
+  const met = (lexeme: string): boolean => plan.statistics.documentsWith.has(lexeme) || plan.uncounted.includes(lexeme);
+  const unmet = plan.row.lexemes.map(({ lexeme }) => lexeme).filter((lexeme) => !met(lexeme));
+  if (isLarge) plan.uncounted.push(...unmet);
+  if (isLarge || unmet.length === 0) return [];
+  return [{ statement: selectDocumentCounts(plan.corpus, unmet), keep: (counts) => keepCounts(plan, counts) }];
+}
+
+function uncountedWords({ corpus, statistics: { byType, documentsWith }, uncounted }: PlanRead): CountQuery[] {
+  if (uncounted.length === 0) return [];
+  const sizes = new Map(
+    corpus.types.flatMap((type): [MemoryType, number][] => {
+      const known = byType[type];
+      return known?.isEstimated === true ? [[type, known.documents]] : [];
+    }),
+  );
+  const keep = (counts: readonly LexemeCounts[]): void => {
+    for (const { lexeme, documents } of counts) documentsWith.set(lexeme, sum(documents ?? []));
+  };
+  return [{ statement: selectFrequentCounts(corpus, uncounted, sizes), keep }];
+}
+
+async function ask({ db, principal }: MemoryContext, queries: readonly CountQuery[]): Promise<void> {
+  if (queries.length === 0) return;
+  const statements = queries.map(({ statement }) => statement);
+  const answers = await db.roundTrip(principal.tenantId, statements);
+  for (const [place, { keep }] of queries.entries()) keep(JSON.parse(answers[place] ?? '[]') as LexemeCounts[]);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+function asPlan(context: MemoryContext, { search: { filter }, corpus, known, row, statistics }: PlanRead): SearchPlan {
   if (known === null && !filter.isPast) keepStatistics(context.db, corpus, statistics);
   return {
     lexemes: row.lexemes.map(({ lexeme }) => lexeme),
     phrases: row.phrases,
     exclusions: row.exclusions,
     statistics,
-    ...chooseVersion(context, row.version),
+    version: row.version,
     hasIterativeScan: isAtLeast(row.vector_extension, 0, 8),
-    exact: chooseExact(filter, row, statistics, exactScanRows),
+    exact: chooseExact(filter, row, statistics, context.config.memory.retrieval.exactScanRows),
   };
-}
-
-async function readPlan(
-  { db, principal }: MemoryContext,
-  query: Parameters<typeof selectSearchPlan>[0],
-): Promise<SearchPlanRow> {
-  const [row] = await db.tenant(principal.tenantId).$queryRaw<{ plan: string }[]>(selectSearchPlan(query));
-  if (row === undefined) throw new TypeError('a SELECT without FROM gave no row');
-  return JSON.parse(row.plan) as SearchPlanRow;
-}
-
-/** Statistics that are kept have not met every word yet. */
-async function completeCounts(
-  { db, principal }: MemoryContext,
-  corpus: RowFilter,
-  row: SearchPlanRow,
-  { documentsWith }: CorpusStatistics,
-): Promise<void> {
-  for (const { lexeme, documents } of row.lexemes) if (documents !== null) documentsWith.set(lexeme, documents);
-  const unmet = row.lexemes.map(({ lexeme }) => lexeme).filter((lexeme) => !documentsWith.has(lexeme));
-  if (unmet.length === 0) return;
-  const counts = await db
-    .tenant(principal.tenantId)
-    .$queryRaw<{ lexeme: string; documents: number }[]>(selectDocumentCounts(corpus, unmet));
-  for (const { lexeme, documents } of counts) documentsWith.set(lexeme, documents);
-}
-
-/** Vectors of two models are never compared, even if that leaves the words alone to search by. */
-function chooseVersion(
-  { embedder }: MemoryContext,
-  stored: StoredVersion | null,
-): Pick<SearchPlan, 'version' | 'semanticChannel'> {
-  if (stored === null) return { version: null, semanticChannel: 'no_vectors' };
-  return isSameModel(stored, embedder.model)
-    ? { version: stored, semanticChannel: 'used' }
-    : { version: null, semanticChannel: 'model_changed' };
 }
 
 function chooseExact(

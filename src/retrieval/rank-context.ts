@@ -1,21 +1,18 @@
-import {
-  selectMemoriesToShow,
-  selectStandingMemories,
-  type MemoryToShow as MemoryRow,
-} from '../db/sql/memories-to-show.ts';
+import { readMemoriesToShow, selectMemoriesToShow, selectStandingMemories } from '../db/sql/memories-to-show.ts';
 import type { CandidateRow } from '../db/sql/search-candidates.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import type { MemoryReference } from '../memory/links.ts';
 import type { Memory } from '../memory/memories.ts';
-import { rowOf } from '../memory/snapshots.ts';
 import { diversify } from './diversify.ts';
 import { completeFilter } from './filter.ts';
+import { findMatches } from './find-matches.ts';
 import { identityFacts } from './identity.ts';
 import type { MemoryToShow } from './memory-lines.ts';
+import type { PreparedSearch } from './plan.ts';
 import { prepareRecall, scoreMatches, type Scored } from './recall.ts';
 import type { ReceiptCandidate, ReceiptDrop } from './receipts.ts';
 import { recency, scorePartsOf, weightedScore } from './score.ts';
-import { findMatches } from './search.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 export interface ContextQuestion {
@@ -45,20 +42,74 @@ export interface ContextRanking {
 
 type Scores = Pick<ReceiptCandidate, 'score' | 'relevance' | 'parts' | 'composite'>;
 
-/** What may be shown: what matches the prompt as in a recall, and what stands in any context. */
-export async function rankForContext(
+/**
+ * What may be shown: what matches the prompt as in a recall, and what stands in any context. What stands is asked for
+ * together with the plan of the search; what matches, for all questions at once.
+ */
+export async function rankForContexts(
+  context: MemoryContext,
+  questions: readonly ContextQuestion[],
+  stopwatch: Stopwatch,
+): Promise<ContextRanking[]> {
+  const searches = questions.map((question) => prepareMatching(context, question));
+  const standing = questions.map((question) => standingStatement(context, question));
+  const { found, answers } = await findMatches(context, searches, stopwatch, standing);
+  const drafts = await stopwatch.time('score', async () =>
+    questions.map((question, place) => {
+      const scored = scoreMatches(context, searches[place] as PreparedSearch, found[place]?.matches ?? []);
+      return draftOf(context, question, readMemories(answers[place]), scored);
+    }),
+  );
+  const memories = await stopwatch.time('load', () => loadToShow(context, drafts));
+  return stopwatch.time('choose', async () =>
+    drafts.map((draft, place) => {
+      const intent = searches[place]?.routing.intent ?? '';
+      return rankingOf(context, draft, memories[place] ?? new Map(), intent);
+    }),
+  );
+}
+
+function prepareMatching(context: MemoryContext, { prompt, butler }: ContextQuestion): PreparedSearch {
+  const limit = context.config.memory.retrieval.candidates;
+  return prepareRecall(context, { topic: prompt, scope: butler, types: ['fact', 'rule'], limit });
+}
+
+function standingStatement(context: MemoryContext, { butler, recentEpisodes }: ContextQuestion): Prisma.Sql {
+  const filter = completeFilter(context, { types: ['fact', 'episode'], scope: butler });
+  return selectStandingMemories({ filter, identity: identityFacts, recentEpisodes });
+}
+
+interface Draft {
+  /** What stands in any context. */
+  always: RankedMemory[];
+  /** What matches and does not stand already. */
+  others: Scored[];
+  /** Those of it that may be shown. */
+  eligible: Scored[];
+}
+
+function draftOf(
   context: MemoryContext,
   question: ContextQuestion,
-  stopwatch: Stopwatch,
-): Promise<ContextRanking> {
-  const [standing, { intent, scored }] = await Promise.all([
-    stopwatch.time('standing', () => findStanding(context, question)),
-    findMatching(context, question, stopwatch),
-  ]);
-  const always = standing.map((memory) => rankStanding(context, question, memory, scored));
+  standing: readonly MemoryToShow[],
+  scored: readonly Scored[],
+): Draft {
   const alwaysIds = new Set(standing.map(({ row }) => row.id));
   const others = scored.filter(({ candidate }) => !alwaysIds.has(candidate.id));
-  const matching = await stopwatch.time('load', () => loadEligible(context, question, others));
+  return {
+    always: standing.map((memory) => rankStanding(context, question, memory, scored)),
+    others,
+    eligible: listEligible(context, others),
+  };
+}
+
+function rankingOf(
+  context: MemoryContext,
+  { always, others, eligible }: Draft,
+  memories: ReadonlyMap<string, MemoryToShow>,
+  intent: string,
+): ContextRanking {
+  const matching = rankMatching(context, eligible, memories);
   const left = others.filter(({ droppedBy }) => droppedBy !== null);
   return {
     intent,
@@ -66,28 +117,6 @@ export async function rankForContext(
     candidates: left.map((one) => ({ ...referenceOf(one), ...scoresOf(one) })),
     dropped: left.map((one) => ({ ...referenceOf(one), stage: one.droppedBy ?? '', reason: null })),
   };
-}
-
-async function findMatching(
-  context: MemoryContext,
-  { prompt, butler }: ContextQuestion,
-  stopwatch: Stopwatch,
-): Promise<{ intent: string; scored: Scored[] }> {
-  const limit = context.config.memory.retrieval.candidates;
-  const search = prepareRecall(context, { topic: prompt, scope: butler, types: ['fact', 'rule'], limit });
-  const { matches } = await findMatches(context, search, stopwatch);
-  return { intent: search.routing.intent, scored: scoreMatches(context, search, matches) };
-}
-
-async function findStanding(
-  context: MemoryContext,
-  { butler, recentEpisodes, at }: ContextQuestion,
-): Promise<MemoryToShow[]> {
-  const filter = completeFilter(context, { types: ['fact', 'episode'], scope: butler });
-  const rows = await context.db
-    .tenant(context.principal.tenantId)
-    .$queryRaw<MemoryRow[]>(selectStandingMemories({ filter, identity: identityFacts, recentEpisodes }));
-  return rows.map((row) => asMemory(row, at));
 }
 
 function rankStanding(
@@ -133,19 +162,23 @@ function unmatched({ type, row }: MemoryToShow & { type: 'fact' | 'rule' }): Can
 
 /**
  * What no floor has dropped. Rules must not be crowded out by facts, nor facts by rules: as many of each as a channel
- * brings. What says the same as a better one is left out.
+ * brings.
  */
-async function loadEligible(
-  context: MemoryContext,
-  { at }: ContextQuestion,
-  scored: readonly Scored[],
-): Promise<RankedMemory[]> {
-  const { candidates: mostOfType, clusterLimit, duplicateSimilarity } = context.config.memory.retrieval;
+function listEligible(context: MemoryContext, scored: readonly Scored[]): Scored[] {
+  const mostOfType = context.config.memory.retrieval.candidates;
   const rooms = { fact: mostOfType, rule: mostOfType, episode: 0 };
   const above = scored.filter((one) => one.droppedBy === null);
   for (const one of above) if (rooms[one.candidate.type]-- <= 0) one.droppedBy = 'limit';
-  const eligible = above.filter(({ droppedBy }) => droppedBy === null);
-  const memories = await loadToShow(context, eligible.map(referenceOf), at);
+  return above.filter(({ droppedBy }) => droppedBy === null);
+}
+
+/** What says the same as a better one is left out. */
+function rankMatching(
+  context: MemoryContext,
+  eligible: readonly Scored[],
+  memories: ReadonlyMap<string, MemoryToShow>,
+): RankedMemory[] {
+  const { clusterLimit, duplicateSimilarity } = context.config.memory.retrieval;
   const contenders = eligible.flatMap((one) => {
     const memory = memories.get(one.candidate.id);
     // What is compared is what is shown; the columns that are not there play no part in it.
@@ -170,19 +203,23 @@ function growCluster(sizes: Map<string, number>, { candidate: { subject_key, pre
   return size;
 }
 
+/** For all of them in one round trip. */
 async function loadToShow(
   { db, principal }: MemoryContext,
-  references: readonly MemoryReference[],
-  at: Date,
-): Promise<Map<string, MemoryToShow>> {
-  if (references.length === 0) return new Map();
+  drafts: readonly Draft[],
+): Promise<Map<string, MemoryToShow>[]> {
   const { tenantId } = principal;
-  const rows = await db.tenant(tenantId).$queryRaw<MemoryRow[]>(selectMemoriesToShow(tenantId, references));
-  return new Map(rows.map((row) => asMemory(row, at)).map((memory) => [memory.row.id, memory]));
+  const asked = drafts.filter(({ eligible }) => eligible.length > 0);
+  const statements = asked.map(({ eligible }) => selectMemoriesToShow(tenantId, eligible.map(referenceOf)));
+  const answers = statements.length === 0 ? [] : await db.roundTrip(tenantId, statements);
+  return drafts.map((draft) => {
+    const memories = readMemories(answers[asked.indexOf(draft)]);
+    return new Map(memories.map((memory) => [memory.row.id, memory]));
+  });
 }
 
-function asMemory({ type, row }: MemoryRow, at: Date): MemoryToShow {
-  return { type, row: rowOf(type, row, at) } as MemoryToShow;
+function readMemories(answer: string | null | undefined): MemoryToShow[] {
+  return readMemoriesToShow(answer) as unknown as MemoryToShow[];
 }
 
 function referenceOf({ candidate: { type, id } }: Scored): MemoryReference {

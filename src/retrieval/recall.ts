@@ -1,24 +1,18 @@
 import type { Config } from '../config/schema.ts';
-import type { RowFilter } from '../db/sql/search-filter.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { invalidInput } from '../errors.ts';
 import type { MemoryReference } from '../memory/links.ts';
-import { asMemory, referenceKey, type Memory } from '../memory/memories.ts';
+import { asMemory, referenceKey, type Memory, type MemoryRow } from '../memory/memories.ts';
 import type { SearchMode } from './defaults.ts';
 import { diversify, type Variety } from './diversify.ts';
 import type { SearchFilter } from './filter.ts';
+import { findMatches, type FoundMatches } from './find-matches.ts';
 import { byScore, type Match } from './fuse.ts';
+import { loadFound, type Found } from './load-found.ts';
 import type { PreparedSearch } from './plan.ts';
 import { scorePartsOf, weightedScore, type CompositeParts } from './score.ts';
-import {
-  findMatches,
-  loadFound,
-  prepareSearch,
-  type Considered,
-  type SearchOutcome,
-  type SearchResult,
-} from './search.ts';
-import { Stopwatch } from './stopwatch.ts';
+import { prepareSearch, type Considered, type SearchOutcome, type SearchResult } from './search.ts';
+import { Stopwatch, type Milliseconds } from './stopwatch.ts';
 
 export interface RecallInput extends Omit<SearchFilter, 'types'> {
   topic: string;
@@ -46,7 +40,8 @@ export interface RecallOutcome extends SearchOutcome {
 
 /** What matters most of what is known about a topic: relevance, importance, recency and confidence together. */
 export async function recallMemories(context: MemoryContext, input: RecallInput): Promise<RecallOutcome> {
-  return runRecall(context, prepareRecall(context, input));
+  const [outcome] = await runRecalls(context, [prepareRecall(context, input)]);
+  return outcome as RecallOutcome;
 }
 
 const batchLimit = 100;
@@ -56,8 +51,10 @@ export async function recallMemoriesBatch(
   inputs: readonly RecallInput[],
 ): Promise<RecallOutcome[]> {
   if (inputs.length > batchLimit) throw invalidInput('recalls', `at most ${batchLimit}`, inputs.length);
-  const recalls = inputs.map((input) => prepareRecall(context, input));
-  return Promise.all(recalls.map((recall) => runRecall(context, recall)));
+  return runRecalls(
+    context,
+    inputs.map((input) => prepareRecall(context, input)),
+  );
 }
 
 /** A topic is what someone talks about and not a search expression: its quotation marks and hyphens ask for nothing. */
@@ -73,11 +70,30 @@ export interface Scored extends Match {
   droppedBy: DroppedBy | null;
 }
 
-async function runRecall(context: MemoryContext, search: PreparedSearch): Promise<RecallOutcome> {
+async function runRecalls(context: MemoryContext, searches: readonly PreparedSearch[]): Promise<RecallOutcome[]> {
   const stopwatch = new Stopwatch();
-  const { matches, semanticChannel } = await findMatches(context, search, stopwatch);
-  const scored = await stopwatch.time('score', async () => scoreMatches(context, search, matches));
-  const results = await stopwatch.time('load', () => chooseResults(context, search, scored));
+  const { found } = await findMatches(context, searches, stopwatch);
+  const recalls = await stopwatch.time('score', async () =>
+    searches.map((search, place): Recall => {
+      const { matches, semanticChannel } = found[place] as FoundMatches;
+      return { search, semanticChannel, scored: scoreMatches(context, search, matches) };
+    }),
+  );
+  const results = await stopwatch.time('load', () => chooseAll(context, recalls));
+  return recalls.map((recall, place) => outcomeOf(recall, results[place] ?? [], stopwatch.milliseconds));
+}
+
+interface Recall {
+  search: PreparedSearch;
+  semanticChannel: FoundMatches['semanticChannel'];
+  scored: Scored[];
+}
+
+function outcomeOf(
+  { search, semanticChannel, scored }: Recall,
+  results: RecallResult[],
+  milliseconds: Milliseconds,
+): RecallOutcome {
   const returned = new Set(results.map(({ memory }) => memory.row.id));
   for (const one of scored) if (!returned.has(one.candidate.id)) one.droppedBy ??= 'limit';
   return {
@@ -91,7 +107,7 @@ async function runRecall(context: MemoryContext, search: PreparedSearch): Promis
     considered: scored.map(({ candidate: { type, id }, score, relevance, parts, composite, droppedBy }) => {
       return { type, id, score, relevance, parts, composite, droppedBy };
     }),
-    milliseconds: stopwatch.milliseconds,
+    milliseconds,
   };
 }
 
@@ -110,33 +126,46 @@ interface Contender extends Scored {
   memory: Memory;
 }
 
+/** One round trip for the first look of all of them. */
+async function chooseAll(context: MemoryContext, recalls: readonly Recall[]): Promise<RecallResult[][]> {
+  const looks = recalls.map(({ search, scored }) => {
+    const above = scored.filter(({ droppedBy }) => droppedBy === null);
+    return { search, above, count: 2 * search.limit + 20 };
+  });
+  const rows = await loadFound(
+    context,
+    looks.map(({ search, above, count }) => foundOf(search, above, count)),
+  );
+  return Promise.all(looks.map((look, place) => chooseResults(context, look, rows[place] ?? new Map())));
+}
+
+interface Look {
+  search: PreparedSearch;
+  above: readonly Scored[];
+  count: number;
+}
+
 /** Looks at more than the limit, as some will be folded or have to wait, and at still more if that is too few. */
 async function chooseResults(
   context: MemoryContext,
-  { limit, filter }: PreparedSearch,
-  scored: readonly Scored[],
+  { search, above, count }: Look,
+  rows: ReadonlyMap<string, MemoryRow>,
 ): Promise<RecallResult[]> {
   const { clusterLimit, duplicateSimilarity } = context.config.memory.retrieval;
-  const above = scored.filter(({ droppedBy }) => droppedBy === null);
-  for (let count = 2 * limit + 20; ; count *= 4) {
-    const contenders = await loadContenders(context, filter, above.slice(0, count));
-    const variety = diversify(contenders, { limit, clusterLimit, duplicateSimilarity });
-    if (variety.chosen.length >= limit || count >= above.length) return toResults(variety);
-  }
+  const { limit } = search;
+  const variety = diversify(contendersOf(above.slice(0, count), rows), { limit, clusterLimit, duplicateSimilarity });
+  if (variety.chosen.length >= limit || count >= above.length) return toResults(variety);
+  const [more = new Map<string, MemoryRow>()] = await loadFound(context, [foundOf(search, above, 4 * count)]);
+  return chooseResults(context, { search, above, count: 4 * count }, more);
 }
 
-async function loadContenders(
-  context: MemoryContext,
-  filter: RowFilter,
-  scored: readonly Scored[],
-): Promise<Contender[]> {
-  const memories = await loadFound(
-    context,
-    filter,
-    scored.map(({ candidate }) => candidate),
-  );
+function foundOf({ filter }: PreparedSearch, above: readonly Scored[], count: number): Found {
+  return { filter, references: above.slice(0, count).map(({ candidate }) => candidate) };
+}
+
+function contendersOf(scored: readonly Scored[], rows: ReadonlyMap<string, MemoryRow>): Contender[] {
   return scored.flatMap((one) => {
-    const row = memories.get(referenceKey(one.candidate));
+    const row = rows.get(referenceKey(one.candidate));
     return row === undefined ? [] : [Object.assign(one, { memory: asMemory(row) })];
   });
 }

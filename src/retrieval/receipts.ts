@@ -4,6 +4,7 @@ import { insertReceipts, type NewReceiptRow } from '../db/sql/insert-receipts.ts
 import { selectReceiptsOf } from '../db/sql/receipts-of.ts';
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import { millisecondsPerDay } from '../durations.ts';
+import { modelKey } from '../embedding/embedder.ts';
 import { MemoryError } from '../errors.ts';
 import type { ContextReceipt } from '../generated/prisma/client.ts';
 import type { MemoryContext } from '../memory/context.ts';
@@ -12,6 +13,7 @@ import type { MemoryReference } from '../memory/links.ts';
 import { referenceKey } from '../memory/memories.ts';
 import { checkLimit, checkOptionalUuid, checkUuid } from '../memory/values.ts';
 import type { MatchParts } from './fuse.ts';
+import { searchedModel } from './query-vector.ts';
 import type { ConsideredForRecall, RecallOutcome } from './recall.ts';
 import type { CompositeParts } from './score.ts';
 import type { Considered, SearchOutcome } from './search.ts';
@@ -128,7 +130,8 @@ export function draftOf(
   );
   return {
     kind: about.kind,
-    butler: about.butler ?? context.principal.butler,
+    // Not the butler of somebody who works for all: what they were shown is more than it may know of.
+    butler: about.butler ?? onlyButlerOf(context),
     sessionId: checkOptionalUuid('session_id', about.sessionId),
     query: outcome.query,
     intent: outcome.intent,
@@ -225,16 +228,14 @@ function asCandidate({ type, id, score, relevance, parts, composite }: ReceiptCa
 }
 
 function roundedAll<T extends object>(parts: T): T {
-  const entries = Object.entries(parts).map(([name, value]: [string, unknown]) => [
-    name,
-    typeof value === 'number' ? rounded(value) : value,
-  ]);
-  return Object.fromEntries(entries) as T;
+  const copy = { ...parts } as Record<string, unknown>;
+  for (const name in copy) if (typeof copy[name] === 'number') copy[name] = rounded(copy[name]);
+  return copy as T;
 }
 
 /** Enough to tell and to compare; a receipt of a hundred candidates is large as it is. */
 function rounded(value: number): number {
-  return Number(value.toPrecision(4));
+  return Number.isInteger(value) && Math.abs(value) < 10_000 ? value : Number(value.toPrecision(4));
 }
 
 /** By what one tells the same text again, however it is spaced, cased or punctuated. */
@@ -250,16 +251,14 @@ export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-const configurationDigests = new WeakMap<object, string>();
+const settingsDigests = new WeakMap<object, string>();
 
 /** Two answers with the same digest were ranked, filtered and laid out by the same settings and the same model. */
-function configurationDigest({ config, embedder }: MemoryContext): string {
-  const { retrieval, facts } = config.memory;
-  const known = configurationDigests.get(retrieval);
-  if (known !== undefined) return known;
-  const digest = digestOf(JSON.stringify([blockForm, retrieval, facts, embedder.model]));
-  configurationDigests.set(retrieval, digest);
-  return digest;
+function configurationDigest(context: MemoryContext): string {
+  const { retrieval, facts } = context.config.memory;
+  const settings = settingsDigests.get(retrieval) ?? digestOf(JSON.stringify([blockForm, retrieval, facts]));
+  settingsDigests.set(retrieval, settings);
+  return digestOf(`${settings} ${modelKey(searchedModel(context))}`);
 }
 
 /** Throws NOT_FOUND for one that is unknown, has expired, or is another butler's. */

@@ -52,14 +52,14 @@ interface ShownLine {
 
 async function readStatesShown(
   { db, principal }: MemoryContext,
-  { chosen, createdAt }: Receipt,
+  { chosen, asOf, createdAt }: Receipt,
 ): Promise<Map<string, Memory>> {
   if (chosen.length === 0) return new Map();
   const { tenantId } = principal;
   const states = await db.tenant(tenantId).$queryRaw<VersionState[]>(selectStatesOfVersions(tenantId, chosen));
   return new Map(
     states.map(({ type, id, state }) => {
-      return [referenceKey({ type, id }), { type, row: rowOf(type, state, createdAt) } as Memory];
+      return [referenceKey({ type, id }), { type, row: rowOf(type, state, asOf ?? createdAt) } as Memory];
     }),
   );
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import type { Config } from '../config/schema.ts';
 import { findModelsDirectory, listModelsDirectories } from '../embedding/model-files.ts';
 import { MemoryError } from '../errors.ts';
@@ -51,15 +52,24 @@ interface Encoding {
 const asPlainText = { disallowedSpecial: new Set<string>() };
 
 function asTokenizer(name: TokenizerName, encoding: Encoding): Tokenizer {
+  const counted = new LRUCache<string, number>({ max: mostCountedLines });
   return {
     name,
     count: (text) => encoding.countTokens(text, asPlainText),
     countWithin: (text, most) => {
+      const known = counted.get(text);
+      if (known !== undefined) return known <= most ? known : null;
       const tokens = encoding.isWithinTokenLimit(text, most, asPlainText);
-      return tokens === false ? null : tokens;
+      if (tokens === false) return null;
+      if (text.length <= longestCountedLine) counted.set(text, tokens);
+      return tokens;
     },
   };
 }
+
+/** The line of a memory is the same in every context of the hour or of the day: it is counted once. */
+const mostCountedLines = 20_000;
+const longestCountedLine = 500;
 
 async function loadModelTokenizer({ butler, memory }: Config): Promise<Tokenizer> {
   const { embedding, embeddingModel: model } = memory;

@@ -196,7 +196,7 @@ describe('the object', () => {
     expectTypeOf<Config['memory']['retrieval']['defaultMode']>().toEqualTypeOf<'hybrid' | 'semantic' | 'keyword'>();
     expectTypeOf<Config['memory']['rules']['promoteToProven']['minAgeDays']>().toEqualTypeOf<number>();
     expectTypeOf<keyof Config>().toEqualTypeOf<
-      'butler' | 'auth' | 'db' | 'graphql' | 'mcp' | 'log' | 'schedule' | 'memory'
+      'butler' | 'auth' | 'db' | 'graphql' | 'limits' | 'mcp' | 'log' | 'schedule' | 'memory'
     >();
     expectTypeOf<Config['butler']>().not.toHaveProperty('db');
   });

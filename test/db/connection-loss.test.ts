@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openDatabase, type Database } from '../../src/db/database.ts';
+import { Prisma } from '../../src/generated/prisma/client.ts';
 import { createTestDatabase, testEngine, type TestDatabase } from '../support/database.ts';
 import { withAdmin } from '../support/postgres-admin.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
@@ -10,6 +11,7 @@ const unavailable = { name: 'MemoryError', code: 'DATABASE_UNAVAILABLE' };
 /** Every way in to the database. */
 const doors: [string, (database: Database) => Promise<unknown>][] = [
   ['a transaction', (database) => database.transaction(tenant, (transaction) => transaction.episode.count())],
+  ['a round trip', (database) => database.roundTrip(tenant, [Prisma.sql`SELECT count(*) FROM episodes`])],
   ['a single read', (database) => database.tenant(tenant).episode.count()],
   ['the queue', (database) => database.queueQuery('SELECT 1')],
   ['the list of tenants', (database) => database.listTenants()],

@@ -74,10 +74,6 @@ describe('a cross-encoder', () => {
   it('ranks nothing without a text', async () => {
     expect(await (await open()).rank('what', [])).toEqual([]);
   });
-
-  it('is named by what its scores depend on', async () => {
-    expect((await open()).identity).toBe(`${model} q8`);
-  });
 });
 
 describe('a cross-encoder that cannot be had', () => {

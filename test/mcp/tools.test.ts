@@ -136,6 +136,7 @@ const surface: Record<string, { arguments: Record<string, string>; required: str
   memory_context_batch: { arguments: { requests: 'array' }, required: ['requests'], isReadOnly: true },
   memory_explain: {
     arguments: {
+      as_of: 'string',
       id: 'string',
       kind: 'string',
       limit: 'integer',

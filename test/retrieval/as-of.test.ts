@@ -5,6 +5,7 @@ import { storeEpisode } from '../../src/memory/episodes.ts';
 import { storeFact } from '../../src/memory/facts.ts';
 import { forgetMemory } from '../../src/memory/memories.ts';
 import { markRule, storeRule } from '../../src/memory/rules.ts';
+import { explainMemory, type MemoryExplanation } from '../../src/retrieval/explain.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';
@@ -145,5 +146,50 @@ describe('as of a moment', () => {
 
   it('refuses what is no moment', async () => {
     await expect(searchMemories(context, { query: 'tea', asOf: new Date(Number.NaN) })).rejects.toThrow('as_of');
+  });
+});
+
+describe('an explanation as of a moment', () => {
+  const explain = (type: 'fact' | 'episode', id: string, days: number): Promise<MemoryExplanation> =>
+    retrieval.after(50, () => {
+      const asked = { query: 'user city lives', types: [type], memory: { type, id } } as const;
+      return explainMemory(context, { ...asked, asOf: daysLater(days) });
+    });
+
+  it('tells of the state that the memory was in then', async () => {
+    const home = { subject: 'user', predicate: 'city', permanence: 'stable' };
+    const { id } = await storeFact(context, { ...home, content: 'lives in Lisbon' });
+    await retrieval.after(10, () => storeFact(context, { ...home, content: 'lives in Porto' }));
+
+    expect(await explain('fact', id, 5)).toMatchObject({ came: true, place: 1 });
+    expect(await explain('fact', id, 15)).toMatchObject({
+      stage: 'validity',
+      reason: expect.stringContaining('superseded'),
+    });
+    expect(await explain('fact', id, -1)).toMatchObject({
+      stage: 'not_found',
+      reason: `fact ${id} was not there then`,
+    });
+  });
+
+  it('finds what was forgotten since, and says so from then on', async () => {
+    const { id } = await storeEpisode(context, { butler: 'alfred', content: 'the user lives in the city' });
+    await retrieval.after(2, () => forgetMemory(context, { type: 'episode', id }));
+
+    expect(await explain('episode', id, 1)).toMatchObject({ came: true });
+    expect(await explain('episode', id, 3)).toMatchObject({ stage: 'forgotten' });
+  });
+
+  it('applies the other filters to that state too', async () => {
+    const { id } = await storeFact(context, { subject: 'user', predicate: 'city', content: 'lives in Lisbon' });
+    const asked = { query: 'user city lives', memory: { type: 'fact' as const, id }, asOf: daysLater(1) };
+    const about = (subject: string): Promise<MemoryExplanation> =>
+      retrieval.after(2, () => explainMemory(context, { ...asked, subject }));
+
+    expect(await about('user')).toMatchObject({ came: true });
+    expect(await about('guest')).toMatchObject({
+      stage: 'filter',
+      reason: 'it does not pass what was asked of its subject',
+    });
   });
 });

@@ -70,3 +70,51 @@ it('shows memories as of a moment, with the confidence of then, and counts no re
   ]);
   expect(row.referenceCount).toBe(0);
 });
+
+it('keeps the moment in the receipt, tells it and replays what was shown as of it', async () => {
+  const context = retrieval.context();
+  const asOf = new Date(context.now().getTime() + 5 * 86_400_000);
+  const fact = { subject: 'gardener', predicate: 'allotment', permanence: 'stable' };
+  const first = await storeFact(context, { ...fact, content: 'Braga' });
+  const replayed = await retrieval.after(20, async () => {
+    await storeFact(context, { ...fact, content: 'Faro' });
+    const { recall } = await ask<{ recall: { receiptId: string } }>(
+      'query ($asOf: DateTime) { recall(input: { topic: "gardener allotment", asOf: $asOf }) { receiptId } }',
+      { asOf },
+    );
+    return ask<Record<string, unknown>>(
+      `query ($id: String!) {
+        replay(receiptId: $id) { isExact receipt { asOf } memories { uuid ... on Fact { content effectiveConfidence } } }
+        explain(input: { receiptId: $id }) { account }
+      }`,
+      { id: recall.receiptId },
+    );
+  });
+
+  expect(replayed).toMatchObject({
+    replay: {
+      isExact: true,
+      receipt: { asOf: asOf.toISOString() },
+      memories: [{ uuid: first.id, content: 'Braga', effectiveConfidence: expect.closeTo(Math.exp(-0.002 * 5), 9) }],
+    },
+    explain: { account: expect.stringContaining(`as of ${asOf.toISOString()}`) },
+  });
+});
+
+it('explains a memory as of a moment, and refuses that for a context', async () => {
+  const context = retrieval.context();
+  const asOf = new Date(context.now().getTime() + 86_400_000);
+  const { id } = await storeFact(context, { subject: 'cook', predicate: 'city', content: 'Tavira' });
+  const explain = (kind: string): Promise<{ data?: unknown; errors?: { message: string }[] }> =>
+    requestGraphQL(
+      (request) => retrieval.app.app.fetch(request),
+      'http://localhost',
+      `query ($input: ExplainInput!) { explain(input: $input) { memory { came } } }`,
+      { input: { query: 'cook city', type: 'fact', id, kind, scope: 'home', asOf } },
+    );
+
+  expect(await retrieval.after(3, () => explain('recall'))).toMatchObject({
+    data: { explain: { memory: { came: true } } },
+  });
+  expect((await explain('context')).errors?.[0]?.message).toContain('as_of');
+});

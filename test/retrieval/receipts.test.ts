@@ -124,15 +124,15 @@ describe('the receipt of a context', () => {
   it('that cannot be kept fails the context', async () => {
     await fact('drinks tea');
     const { db } = context;
-    const refuse = (): Promise<never> => Promise.reject(new Error('no receipt'));
     const broken: MemoryContext = {
       ...context,
       db: {
         ...db,
-        tenant: (tenantId) =>
-          new Proxy(db.tenant(tenantId), {
-            get: (client, name) => (name === '$executeRaw' ? refuse : Reflect.get(client, name)),
-          }),
+        roundTrip: async (tenantId, statements, settings) => {
+          if (statements.some(({ text }) => text.includes('INSERT INTO context_receipts')))
+            throw new Error('no receipt');
+          return db.roundTrip(tenantId, statements, settings);
+        },
       },
     };
 

@@ -224,6 +224,7 @@ describe('a semantic search', () => {
         ...context.embedder,
         model: { ...context.embedder.model, digest: 'another' },
         embedQuery: (text) => context.embedder.embedQuery(text),
+        findFor: async () => null,
       },
     };
     const semantic = await searchMemories(otherModel, { query: 'tea time', mode: 'semantic' });

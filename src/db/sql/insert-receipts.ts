@@ -19,6 +19,7 @@ export interface NewReceiptRow {
   tokenizer: string | null;
   configurationDigest: string;
   stageMilliseconds: object;
+  asOf: Date | null;
   createdAt: Date;
   expiresAt: Date;
 }
@@ -31,11 +32,11 @@ export function insertReceipts(rows: readonly NewReceiptRow[]): Prisma.Sql {
       ${row.query}, ${row.intent}, ${JSON.stringify(row.candidates)}::jsonb, ${JSON.stringify(row.chosen)}::jsonb,
       ${JSON.stringify(row.dropped)}::jsonb, ${[...row.memoryIds]}::uuid[], ${[...row.fingerprints]}::text[],
       ${row.tokenBudget}::int, ${row.tokensUsed}::int, ${row.tokenizer}, ${row.configurationDigest},
-      ${JSON.stringify(row.stageMilliseconds)}::jsonb, ${row.createdAt}::timestamptz, ${row.expiresAt}::timestamptz)`,
+      ${JSON.stringify(row.stageMilliseconds)}::jsonb, ${row.asOf}::timestamptz, ${row.createdAt}::timestamptz, ${row.expiresAt}::timestamptz)`,
   );
   return Prisma.sql`
     INSERT INTO context_receipts (
       tenant_id, id, kind, butler, session_id, request_id, query, intent, candidates, chosen, dropped, memory_ids,
-      fingerprints, token_budget, tokens_used, tokenizer, configuration_digest, stage_milliseconds, created_at, expires_at
+      fingerprints, token_budget, tokens_used, tokenizer, configuration_digest, stage_milliseconds, as_of, created_at, expires_at
     ) VALUES ${Prisma.join(values)}`;
 }

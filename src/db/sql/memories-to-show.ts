@@ -1,22 +1,37 @@
 import { Prisma } from '../../generated/prisma/client.ts';
+import { toSnakeCase } from '../../names.ts';
 import { memoryTables, type MemoryType } from './memory-snapshot.ts';
 import { rowConditions, type RowFilter } from './search-filter.ts';
 
 /** What the line of a memory is written from, and what ranks it. The other columns, vectors above all, are dear to read. */
-const common = ['id', 'version', 'content', 'importance', 'created_at', 'last_referenced_at'];
-const decaying = ['scope', 'permanence', 'confidence', 'decay_rate', 'last_confirmed_at'];
+const common = ['id', 'version', 'content', 'importance', 'createdAt', 'lastReferencedAt'];
+const decaying = ['scope', 'permanence', 'confidence', 'decayRate', 'lastConfirmedAt'];
 const columns: Record<MemoryType, readonly string[]> = {
-  episode: [...common, 'observed_at'],
-  fact: [...common, ...decaying, 'subject', 'predicate', 'kind', 'observed_at', 'valid_to'],
+  episode: [...common, 'observedAt'],
+  fact: [...common, ...decaying, 'subject', 'predicate', 'kind', 'observedAt', 'validTo'],
   rule: [...common, ...decaying, 'maturity'],
 };
+const moments = new Set(['createdAt', 'lastReferencedAt', 'lastConfirmedAt', 'observedAt', 'validTo']);
 
-export interface MemoryToShow {
+export interface MemoryRowToShow {
   type: MemoryType;
-  row: Prisma.JsonObject;
+  /** By the names that rows have in here. */
+  row: Record<string, unknown>;
 }
 
-/** Some memories by id, in one statement. */
+/** What one of the statements below answered. */
+export function readMemoriesToShow(answer: string | null | undefined): MemoryRowToShow[] {
+  const found = JSON.parse(answer ?? '[]') as MemoryRowToShow[];
+  for (const { row } of found) {
+    for (const name of moments) {
+      const value = row[name];
+      if (typeof value === 'number') row[name] = new Date(value);
+    }
+  }
+  return found;
+}
+
+/** Some memories by id, in one statement: a JSON array. */
 export function selectMemoriesToShow(
   tenantId: string,
   references: readonly { type: MemoryType; id: string }[],
@@ -26,7 +41,7 @@ export function selectMemoriesToShow(
     const ids = references.filter((reference) => reference.type === type).map(({ id }) => id);
     return rowsOf(type, Prisma.sql`m.tenant_id = ${tenantId} AND m.id = ANY (${ids}::uuid[])`);
   });
-  return Prisma.sql`${Prisma.join(parts, ' UNION ALL ')}`;
+  return asJson(Prisma.join(parts, ' UNION ALL '));
 }
 
 export interface StandingQuery {
@@ -37,24 +52,33 @@ export interface StandingQuery {
   recentEpisodes: number;
 }
 
-/** What belongs into a context whatever the prompt is about, in one statement. */
+/** What belongs into a context whatever the prompt is about, in one statement: a JSON array. */
 export function selectStandingMemories({ filter, identity, recentEpisodes }: StandingQuery): Prisma.Sql {
   const isIdentity = Prisma.sql`m.kind = 'state' AND m.subject_key = ANY (${[...identity.subjects]}::text[])
     AND (m.permanence = 'permanent' OR m.predicate_key = ANY (${[...identity.predicates]}::text[]))`;
   const facts = rowsOf('fact', Prisma.sql`${conditionsOf('fact', filter)} AND ${isIdentity}`);
   const episodes = rowsOf('episode', conditionsOf('episode', filter));
-  return Prisma.sql`
+  return asJson(Prisma.sql`
     (${facts} ORDER BY m.importance DESC, m.created_at DESC, m.id LIMIT ${identity.most})
-    UNION ALL (${episodes} ORDER BY m.created_at DESC, m.id LIMIT ${recentEpisodes})`;
+    UNION ALL (${episodes} ORDER BY m.created_at DESC, m.id LIMIT ${recentEpisodes})`);
+}
+
+/** One text instead of rows: reading it once is quicker than reading each of them. */
+function asJson(rows: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`SELECT coalesce(json_agg(memory), '[]')::text FROM (${rows}) memory`;
 }
 
 function conditionsOf(type: MemoryType, filter: RowFilter): Prisma.Sql {
   return rowConditions(type, filter) ?? Prisma.sql`false`;
 }
 
+/** Moments in milliseconds since 1970. */
 function rowsOf(type: MemoryType, conditions: Prisma.Sql): Prisma.Sql {
-  const pairs = columns[type].map((name) => `'${name}', m.${name}`).join(', ');
+  const pairs = columns[type].map((name) => {
+    const column = `m.${toSnakeCase(name)}`;
+    return `'${name}', ${moments.has(name) ? `(extract(epoch FROM ${column}) * 1000)::float8` : column}`;
+  });
   return Prisma.sql`
-    SELECT ${type}::text AS type, json_build_object(${Prisma.raw(pairs)}) AS row
+    SELECT ${type}::text AS type, json_build_object(${Prisma.raw(pairs.join(', '))}) AS row
     FROM ${Prisma.raw(memoryTables[type])} m WHERE ${conditions}`;
 }

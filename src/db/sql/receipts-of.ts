@@ -15,7 +15,7 @@ export function selectReceiptsOf({ tenantId, references, butler, at, limit }: Re
   return Prisma.sql`
     SELECT wanted.type, wanted.id::text AS "memoryId", r.id::text, r.kind, r.butler, r.session_id::text AS "sessionId",
       r.request_id AS "requestId", r.query, r.intent, r.token_budget AS "tokenBudget", r.tokens_used AS "tokensUsed",
-      r.created_at AS "createdAt", r.expires_at AS "expiresAt",
+      r.as_of AS "asOf", r.created_at AS "createdAt", r.expires_at AS "expiresAt",
       (SELECT (item->>'version')::int FROM jsonb_array_elements(r.chosen) item
        WHERE item->>'type' = wanted.type AND item->>'id' = wanted.id::text LIMIT 1) AS version
     FROM unnest(${references.map(({ type }) => type)}::text[], ${references.map(({ id }) => id)}::uuid[]) AS wanted (type, id)

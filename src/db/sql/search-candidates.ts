@@ -29,6 +29,8 @@ export interface KeywordQuery {
   /** Taken as well, for the newest memories only, where the rare words find few; or null. */
   common: string | null;
   mostCommon: number;
+  /** Whether so many memories have that word that its newest ones are soon found among the newest of all. */
+  isCommonFrequent: boolean;
   words: readonly WordWeight[];
   k1: number;
   b: number;
@@ -42,6 +44,8 @@ export interface NeighbourWeights {
   secondPrevious: number;
   next: number;
   secondNext: number;
+  /** Instead of `previous`, where the episode before it asks something. */
+  reply: number;
 }
 
 export interface WordWeight {
@@ -71,9 +75,20 @@ export interface CandidateRow {
   /** BM25 of its own, by word in the order given. */
   words: number[];
   /** The same of its neighbours in the session, and the share at which it counts here. */
-  lenders: { share: number; words: number[] }[] | null;
+  lenders: Lender[] | null;
+  /** Of an episode, or null. */
+  session_id: string | null;
+  /** Whether it is an episode that asks something, at its end. */
+  asks: boolean;
   /** Whether it names a day, a date or another time; false when that was not asked. */
   tells_time: boolean;
+}
+
+export interface Lender {
+  share: number;
+  words: number[];
+  /** Of a question, for the episode that replies to it; null otherwise. */
+  similarity: number | null;
 }
 
 /** Candidates of both channels and all types in one statement. Null when no type can match. */
@@ -86,7 +101,42 @@ export function selectCandidates(query: CandidateQuery): Prisma.Sql | null {
   if (parts.length === 0) return null;
   return Prisma.sql`
     WITH ${Prisma.join([asked(query), ...pastRows(query.filter)])}
-    SELECT coalesce(json_agg(c), '[]')::text AS candidates FROM (${Prisma.join(parts, ' UNION ALL ')}) c`;
+    SELECT coalesce(json_agg(json_build_array(${listed})), '[]')::text AS candidates FROM (${Prisma.join(parts, ' UNION ALL ')}) c`;
+}
+
+/** The columns of a candidate in the order in which they come: a name before each value is more to read than the values. */
+const names = [
+  'type',
+  'id',
+  'created_at',
+  'happened_at',
+  'referenced_at',
+  'confirmed_at',
+  'importance',
+  'confidence',
+  'decay_rate',
+  'maturity',
+  'subject_key',
+  'predicate_key',
+  'similarity',
+  'nearest',
+  'words',
+  'lenders',
+  'session_id',
+  'asks',
+  'tells_time',
+] as const satisfies (keyof CandidateRow)[];
+
+const listed = Prisma.raw(names.map((name) => `c.${name}`).join(', '));
+
+/** What the statement answered. */
+export function readCandidates(answer: string | null | undefined): CandidateRow[] {
+  const rows = JSON.parse(answer ?? '[]') as CandidateRow[keyof CandidateRow][][];
+  return rows.map((row) => {
+    const candidate: Record<string, unknown> = {};
+    for (const [place, name] of names.entries()) candidate[name] = row[place];
+    return candidate as unknown as CandidateRow;
+  });
 }
 
 function asked({ semantic }: CandidateQuery): Prisma.Sql {
@@ -119,6 +169,8 @@ function textConditions({ required, excluded }: CandidateQuery): Prisma.Sql[] {
 }
 
 function candidatesOf(type: MemoryType, conditions: Prisma.Sql, query: CandidateQuery): Prisma.Sql {
+  // An episode may be lent words, which takes more than a look at it.
+  if (type !== 'episode' && query.exact.has(type)) return candidatesAmongFew(type, conditions, query);
   const table = rowsToSearch(type, query.filter);
   return Prisma.sql`(
     WITH matched AS MATERIALIZED (${matchedRows(type, conditions, query)}), ${pastNeighbours(type, query)}
@@ -133,9 +185,41 @@ function candidatesOf(type: MemoryType, conditions: Prisma.Sql, query: Candidate
         FROM brought GROUP BY id
       )
     SELECT ${columnsOf(type)}, ${similarityOf(query)} AS similarity, found.nearest,
-      ${keywordScores(query.keyword)} AS words, found.lenders, ${tellsTime(query)} AS tells_time
+      ${keywordScores(query.keyword)} AS words, found.lenders, ${conversationOf(type)}, ${tellsTime(query)} AS tells_time
     FROM found JOIN ${table} m ON m.tenant_id = ${query.filter.tenantId} AND m.id = found.id
     WHERE found.nearest OR found.place <= ${query.most})`;
+}
+
+/** The same where each row is looked at: once, for both channels. To plan a statement may cost more than to run it. */
+function candidatesAmongFew(type: MemoryType, conditions: Prisma.Sql, query: CandidateQuery): Prisma.Sql {
+  const { keyword, semantic, most } = query;
+  const none = Prisma.sql`array_fill(0::float8, ARRAY[${keyword?.words.length ?? 0}::int])`;
+  const score = Prisma.sql`CASE WHEN words IS NOT NULL THEN (SELECT sum(value) FROM unnest(words) value) END`;
+  const isNearest = Prisma.sql`(m.distance IS NOT NULL AND m.near <= ${most})`;
+  return Prisma.sql`(
+    SELECT ${columnsOf(type)}, nullif(1 - m.distance, 'NaN') AS similarity, ${isNearest} AS nearest,
+      coalesce(m.words, ${none}) AS words, NULL::json AS lenders, ${conversationOf(type)}, ${tellsTime(query)} AS tells_time
+    FROM (
+      SELECT measured.*,
+        ${semantic === null ? Prisma.sql`0` : Prisma.sql`row_number() OVER (ORDER BY distance, id)`} AS near,
+        ${keyword === null ? Prisma.sql`0` : Prisma.sql`row_number() OVER (ORDER BY ${score} DESC NULLS LAST, created_at DESC, id)`} AS place
+      FROM (
+        SELECT m.*, ${distanceOf(semantic)} AS distance, ${wordsOfMatching(keyword)} AS words
+        FROM ${rowsToSearch(type, query.filter)} m WHERE ${conditions} OFFSET 0
+      ) measured
+    ) m
+    WHERE ${isNearest} OR (m.words IS NOT NULL AND m.place <= ${most}))`;
+}
+
+function distanceOf(semantic: CandidateQuery['semantic']): Prisma.Sql {
+  if (semantic === null) return Prisma.sql`NULL::float8`;
+  const column = vectorColumn(semantic);
+  return Prisma.sql`CASE WHEN m.${column}_version_id = ${semantic.version.id}::uuid THEN m.${column} <=> ${askedVector} END`;
+}
+
+function wordsOfMatching(keyword: KeywordQuery | null): Prisma.Sql {
+  if (keyword === null) return Prisma.sql`NULL::float8[]`;
+  return Prisma.sql`CASE WHEN m.search_vector @@ ${keyword.any}::tsquery THEN ${keywordScores(keyword)} END`;
 }
 
 const nothing = Prisma.sql`SELECT NULL::uuid AS id WHERE false`;
@@ -144,6 +228,15 @@ const nothingLent = Prisma.sql`SELECT NULL::uuid AS id, NULL::float8 AS score, N
 function tellsTime({ timeWords }: CandidateQuery): Prisma.Sql {
   if (timeWords === null) return Prisma.sql`false`;
   return Prisma.sql`(m.content ~ '[0-9]' OR m.search_vector @@ ${timeWords}::tsquery)`;
+}
+
+/** Nothing but emoji, quotation marks and remarks in brackets stands after the question mark. */
+const asks = Prisma.sql`right(m.content, 1000) ~ ${String.raw`[?？؟](\[[^]]*\]|\([^)]*\)|[^[:alnum:]])*$`}`;
+
+function conversationOf(type: MemoryType): Prisma.Sql {
+  return type === 'episode'
+    ? Prisma.sql`m.session_id, ${asks} AS asks`
+    : Prisma.sql`NULL::uuid AS session_id, false AS asks`;
 }
 
 function columnsOf(type: MemoryType): Prisma.Sql {
@@ -196,13 +289,14 @@ function matchingRows(
 
 function indexMatches(type: MemoryType, keyword: KeywordQuery, filter: RowFilter): Prisma.Sql {
   const scopes = filter.visibleScopes === null ? null : [...filter.visibleScopes];
-  const matches = (wanted: string, most: number | null): Prisma.Sql => Prisma.sql`
-    SELECT memory_matches(${type}, ${wanted}::tsquery, ${filter.visibleButler}::text, ${scopes}::text[],
+  const matches = (wanted: string, most: number | null, name = 'memory_matches'): Prisma.Sql => Prisma.sql`
+    SELECT ${Prisma.raw(name)}(${type}, ${wanted}::tsquery, ${filter.visibleButler}::text, ${scopes}::text[],
       ${filter.at}::timestamptz, ${most}::int)`;
-  const { rare, common, mostCommon } = keyword;
+  const { rare, common, mostCommon, isCommonFrequent } = keyword;
+  const newest = isCommonFrequent ? 'memory_newest_matches' : 'memory_matches';
   const sources = [
     ...(rare === null ? [] : [matches(rare, null)]),
-    ...(common === null ? [] : [matches(common, mostCommon)]),
+    ...(common === null ? [] : [matches(common, mostCommon, newest)]),
   ];
   return Prisma.join(sources, ' UNION ');
 }
@@ -224,25 +318,38 @@ function keywordScores(keyword: KeywordQuery | null): Prisma.Sql {
   return Prisma.sql`ARRAY[${Prisma.join(scores)}]`;
 }
 
-/** What is said just before and after a word is about the same thing. */
-function lentRows(conditions: Prisma.Sql, { keyword, filter }: CandidateQuery): Prisma.Sql {
+/**
+ * What is said just before and after a word is about the same thing, and a reply is about what was asked. Each lender is
+ * looked at once and not for each of its neighbours: hence the OFFSET.
+ */
+function lentRows(conditions: Prisma.Sql, query: CandidateQuery): Prisma.Sql {
+  const { keyword, filter } = query;
   if (keyword === null) return nothingLent;
-  const { previous, secondPrevious, next, secondNext } = keyword.neighbours;
-  if (Math.max(previous, secondPrevious, next, secondNext) === 0) return nothingLent;
+  const { previous, secondPrevious, next, secondNext, reply } = keyword.neighbours;
+  if (Math.max(previous, secondPrevious, next, secondNext, reply) === 0) return nothingLent;
+  const afterwards = Prisma.sql`CASE WHEN lender.asks THEN ${reply}::float8 ELSE ${previous}::float8 END`;
   return Prisma.sql`
-    SELECT m.id, m.share * lender.score AS score, json_build_object('share', m.share, 'words', lender.words) AS lender
-    FROM matched lender CROSS JOIN LATERAL (
-      ${neighboursOf(filter, '<', [next, secondNext])} UNION ALL ${neighboursOf(filter, '>', [previous, secondPrevious])}
+    SELECT m.id, m.share * lender.score AS score, json_build_object('share', m.share, 'words', lender.words,
+      'similarity', CASE WHEN m.replies THEN lender.similarity END) AS lender
+    FROM (
+      SELECT matched.*, ${asks} AS asks, ${similarityOf(query)} AS similarity
+      FROM matched JOIN ${rowsToSearch('episode', filter)} m ON m.tenant_id = ${filter.tenantId} AND m.id = matched.id
+      OFFSET 0
+    ) lender CROSS JOIN LATERAL (
+      ${neighboursOf(filter, '<', [Prisma.sql`${next}::float8`, secondNext])}
+      UNION ALL ${neighboursOf(filter, '>', [afterwards, secondPrevious])}
     ) m
     WHERE ${conditions} AND m.share > 0`;
 }
 
 /** The two episodes on one side of the lender. Those before it hear the word from the next one, those after from the previous. */
-function neighboursOf(filter: RowFilter, side: '<' | '>', [first, second]: [number, number]): Prisma.Sql {
+function neighboursOf(filter: RowFilter, side: '<' | '>', [first, second]: [Prisma.Sql, number]): Prisma.Sql {
   const order = side === '<' ? 'DESC' : 'ASC';
-  const byDistance = Prisma.raw(`n.created_at ${order}, n.id ${order}`);
+  const byAge = `n.created_at ${order}, n.id ${order}`;
+  const byDistance = Prisma.raw(byAge);
   return Prisma.sql`(
-    SELECT n.*, CASE row_number() OVER (ORDER BY ${byDistance}) WHEN 1 THEN ${first}::float8 ELSE ${second}::float8 END AS share
+    SELECT n.*, CASE row_number() OVER (ORDER BY ${byDistance}) WHEN 1 THEN ${first} ELSE ${second}::float8 END AS share,
+      ${Prisma.raw(side === '>' ? `lender.asks AND row_number() OVER (ORDER BY ${byAge}) = 1` : 'false')} AS replies
     FROM ${Prisma.raw(filter.isPast ? 'past_neighbours' : 'episodes')} n
     WHERE n.tenant_id = ${filter.tenantId} AND n.session_id = lender.session_id
       AND (n.created_at, n.id) ${Prisma.raw(side)} (lender.created_at, lender.id)
@@ -274,10 +381,7 @@ function nearestRows(type: MemoryType, conditions: Prisma.Sql, query: CandidateQ
 }
 
 function similarityOf({ semantic }: CandidateQuery): Prisma.Sql {
-  if (semantic === null) return Prisma.sql`NULL::float8`;
-  const column = vectorColumn(semantic);
-  return Prisma.sql`CASE WHEN m.${column}_version_id = ${semantic.version.id}::uuid
-    THEN nullif(1 - (m.${column} <=> ${askedVector}), 'NaN') END`;
+  return Prisma.sql`nullif(1 - ${distanceOf(semantic)}, 'NaN')`;
 }
 
 function vectorColumn({ version }: NonNullable<CandidateQuery['semantic']>): Prisma.Sql {

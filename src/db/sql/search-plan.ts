@@ -24,10 +24,10 @@ export interface PlanQuery {
 export interface SearchPlanRow {
   version: StoredVersion | null;
   vector_extension: string;
-  lexemes: { lexeme: string; documents: number | null }[];
+  lexemes: LexemeCounts[];
   phrases: string[];
   exclusions: string[];
-  statistics: Partial<Record<MemoryType, TypeStatistics>> | null;
+  statistics: Partial<Record<MemoryType, CountedType>> | null;
   filtered: Partial<Record<MemoryType, number>> | null;
 }
 
@@ -41,11 +41,28 @@ export interface StoredVersion {
   dimensions: number;
 }
 
-export interface TypeStatistics {
+/** Of a word, for each type that is searched; of the past, for all of them together. Null when they were not counted. */
+export interface LexemeCounts {
+  lexeme: string;
+  documents: number[] | null;
+}
+
+/** Of the rows that were looked at, which are not all of them where `estimate` says how many there are. */
+export interface CountedType {
   documents: number;
   /** Distinct lexemes of all its documents together. */
   lexemes: number;
+  estimate: number | null;
 }
+
+/** Rows of a type that are counted one by one. Of more, the average length is that of so many. */
+const mostCountedRows = 20_000;
+/** Matches of a word that are counted at first: above, `selectFrequentCounts` tells how many there are. */
+export const mostCountedMatches = 1000;
+/** An estimate of so many matches is as good as a count. */
+const leastEstimatedMatches = 5000;
+/** The newest rows, that tell which share of all has a frequent word. */
+const sampleRows = 1000;
 
 export function selectSearchPlan(query: PlanQuery): Prisma.Sql {
   const configuration = Prisma.sql`memory_text_search(${query.language})`;
@@ -69,11 +86,49 @@ export function selectSearchPlan(query: PlanQuery): Prisma.Sql {
     )::text AS plan`;
 }
 
-/** For the lexemes that the statistics kept from earlier searches do not cover. */
+/** For the lexemes that the statistics kept from earlier searches do not cover: a JSON array. */
 export function selectDocumentCounts(filter: RowFilter, lexemes: readonly string[]): Prisma.Sql {
+  return countsOf(lexemes, countByType(filter));
+}
+
+/**
+ * The same where many memories have the word, or where there are many. `sizes` are the types whose rows are too many to count: there, the share
+ * of the newest rows that have the word stands for the share of all.
+ */
+export function selectFrequentCounts(
+  filter: RowFilter,
+  lexemes: readonly string[],
+  sizes: ReadonlyMap<MemoryType, number>,
+): Prisma.Sql {
+  const samples = [...sizes.keys()].map((type) => sampleOf(type, filter));
+  const counts = filter.types.map((type) => {
+    const size = sizes.get(type);
+    if (size === undefined) return countMatches(type, filter, mostCountedRows);
+    return estimateMatches(type, filter, size);
+  });
+  const all = countsOf(lexemes, Prisma.sql`json_build_array(${Prisma.join(counts)})`);
+  return samples.length === 0 ? all : Prisma.sql`WITH ${Prisma.join(samples)} ${all}`;
+}
+
+function estimateMatches(type: MemoryType, filter: RowFilter, size: number): Prisma.Sql {
+  const share = Prisma.sql`(
+    SELECT count(*) FILTER (WHERE search_vector @@ wanted)::float8 / greatest(count(*), 1) FROM sample_${Prisma.raw(type)})`;
+  return Prisma.sql`(
+    SELECT CASE WHEN estimate >= ${leastEstimatedMatches} THEN round(estimate)::bigint
+      ELSE ${countMatches(type, filter, leastEstimatedMatches)} END
+    FROM (SELECT ${share} * ${size}::float8 AS estimate OFFSET 0) sampled)`;
+}
+
+function countsOf(lexemes: readonly string[], counts: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`
-    SELECT lexeme, ${sumOverTypes(filter)} AS documents
+    SELECT json_agg(json_build_object('lexeme', lexeme, 'documents', ${counts}))::text
     FROM (SELECT lexeme, ${lexemeQuery('lexeme')} AS wanted FROM unnest(${[...lexemes]}::text[]) lexeme) words`;
+}
+
+function sampleOf(type: MemoryType, filter: RowFilter): Prisma.Sql {
+  return Prisma.sql`sample_${Prisma.raw(type)} AS MATERIALIZED (
+    SELECT m.search_vector FROM ${rowsToSearch(type, filter)} m WHERE ${rowConditions(type, filter) ?? Prisma.sql`false`}
+    ORDER BY m.created_at DESC, m.id DESC LIMIT ${sampleRows})`;
 }
 
 /** A tsquery of one lexeme as it is, not parsed and stemmed a second time. */
@@ -82,18 +137,19 @@ function lexemeQuery(column: string): Prisma.Sql {
 }
 
 function countDocuments({ count, corpus }: PlanQuery): Prisma.Sql {
-  return count ? sumOverTypes(corpus) : Prisma.sql`NULL`;
+  return count ? countByType(corpus) : Prisma.sql`NULL`;
 }
 
-function sumOverTypes(filter: RowFilter): Prisma.Sql {
-  const { types, visibleButler, visibleScopes, at } = filter;
-  if (filter.isPast) return sumOverPast(filter);
+function countByType(filter: RowFilter): Prisma.Sql {
+  if (filter.isPast) return Prisma.sql`json_build_array(${sumOverPast(filter)})`;
+  const counts = filter.types.map((type) => countMatches(type, filter, mostCountedMatches));
+  return Prisma.sql`json_build_array(${Prisma.join(counts)})`;
+}
+
+function countMatches(type: MemoryType, { visibleButler, visibleScopes, at }: RowFilter, most: number): Prisma.Sql {
   const scopes = visibleScopes === null ? null : [...visibleScopes];
-  const counts = types.map(
-    (type) =>
-      Prisma.sql`memory_match_count(${type}, wanted, ${visibleButler}::text, ${scopes}::text[], ${at}::timestamptz)`,
-  );
-  return Prisma.sql`(${Prisma.join(counts, ' + ')})::int`;
+  return Prisma.sql`
+    memory_match_count(${type}, wanted, ${visibleButler}::text, ${scopes}::text[], ${at}::timestamptz, ${most}::int)`;
 }
 
 /** The functions count in the tables, which hold the memories as they are. */
@@ -118,9 +174,14 @@ function asPhrases(configuration: Prisma.Sql, texts: readonly string[]): Prisma.
 function statisticsOf(filter: RowFilter): Prisma.Sql {
   return objectByType(filter, (type, conditions) => {
     const table = rowsToSearch(type, filter);
+    const most = filter.isPast ? Prisma.empty : Prisma.sql`LIMIT ${mostCountedRows}`;
+    const estimate = filter.isPast
+      ? Prisma.sql`NULL`
+      : Prisma.sql`CASE WHEN count(*) >= ${mostCountedRows} THEN memory_rows_estimate(${type}) END`;
     return Prisma.sql`(
-      SELECT json_build_object('documents', count(*), 'lexemes', coalesce(sum(length(m.search_vector)), 0))
-      FROM ${table} m WHERE ${conditions})`;
+      SELECT json_build_object('documents', count(*), 'lexemes', coalesce(sum(length(counted.search_vector)), 0),
+        'estimate', ${estimate})
+      FROM (SELECT m.search_vector FROM ${table} m WHERE ${conditions} ${most}) counted)`;
   });
 }
 

@@ -1,7 +1,10 @@
 import type { EntityType } from '../../memory/events.ts';
+import type { MemoryContext } from '../../memory/context.ts';
+import type { Snapshot } from '../../memory/mutation.ts';
 import { payloadOf } from '../../memory/undo.ts';
 import { builder } from '../builder.ts';
 import { findMemoryOfEvent } from '../event-memories.ts';
+import { findSourceId } from '../loaders.ts';
 import { MemoryInterface } from './memory.ts';
 
 export const EntityTypeEnum = builder.enumType('EntityType', {
@@ -17,6 +20,13 @@ export const EntityTypeEnum = builder.enumType('EntityType', {
     tenant: { description: 'The tenant as a whole.' },
   } satisfies Record<EntityType, { description: string }>,
 });
+
+/** What is global may have been learned from an episode that is not. */
+async function tellSnapshot(context: MemoryContext, snapshot: Snapshot | null): Promise<Snapshot | null> {
+  const id = snapshot?.['source_episode_id'];
+  if (typeof id !== 'string') return snapshot;
+  return { ...snapshot, source_episode_id: await findSourceId(context, id) };
+}
 
 export const MemoryEventRef = builder.prismaNode('MemoryEvent', {
   description: 'The record of one change: who did what to what, when, on which request. Never altered.',
@@ -44,13 +54,13 @@ export const MemoryEventRef = builder.prismaNode('MemoryEvent', {
       type: 'JSONObject',
       nullable: true,
       description: 'What it was done to, as it was before; null if it was not there.',
-      resolve: (event) => payloadOf(event).before,
+      resolve: (event, _args, { memory }) => tellSnapshot(memory, payloadOf(event).before),
     }),
     after: t.field({
       type: 'JSONObject',
       nullable: true,
       description: 'The same as it was after; null if it was not there any more.',
-      resolve: (event) => payloadOf(event).after,
+      resolve: (event, _args, { memory }) => tellSnapshot(memory, payloadOf(event).after),
     }),
     cause: t.relation('cause', {
       nullable: true,

@@ -2,6 +2,7 @@ import { effectiveConfidence, type Permanence } from '../../memory/confidence.ts
 import { storeFact, type FactKind, type FactValidity } from '../../memory/facts.ts';
 import { viewedAt } from '../../memory/snapshots.ts';
 import { builder } from '../builder.ts';
+import { findSourceId } from '../loaders.ts';
 import { MemoryInterface } from './memory.ts';
 import { writeResult } from '../results.ts';
 import { FactKindEnum, ValidityEnum, PermanenceEnum } from '../enums.ts';
@@ -38,10 +39,11 @@ export const FactRef = builder.prismaNode('Fact', {
     }),
     decayRate: t.exposeFloat('decayRate', { description: 'Decay a day, which the permanence decides.' }),
     sourceButler: t.exposeString('sourceButler', { nullable: true, description: 'The butler that learned it.' }),
-    sourceEpisodeId: t.expose('sourceEpisodeId', {
+    sourceEpisodeId: t.field({
       type: 'UUID',
       nullable: true,
-      description: 'UUID of the episode it was learned from.',
+      description: 'UUID of the episode it was learned from, for who may see that episode.',
+      resolve: ({ sourceEpisodeId }, _args, { memory }) => findSourceId(memory, sourceEpisodeId),
     }),
     supersedesId: t.expose('supersedesId', {
       type: 'UUID',

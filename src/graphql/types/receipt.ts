@@ -92,6 +92,11 @@ const ReceiptFields = builder.interfaceRef<AnyReceipt>('ReceiptSummary').impleme
     intent: t.exposeString('intent', { nullable: true, description: 'What it was taken to ask for.' }),
     tokenBudget: t.exposeInt('tokenBudget', { nullable: true, description: 'Tokens that a context might take.' }),
     tokensUsed: t.exposeInt('tokensUsed', { nullable: true, description: 'Tokens that it took.' }),
+    asOf: t.expose('asOf', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The past moment that was asked about; null for the present.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Until when it is kept.' }),
   }),
@@ -225,6 +230,7 @@ const ExplainInput = builder.inputType('ExplainInput', {
     kind: t.field({ type: ReceiptKindEnum, description: 'How the text is asked. Default recall.' }),
     scope: t.string({ description: 'Of the recall or search; for a context the butler, which it needs.' }),
     limit: t.int({ description: 'Of the recall or search.' }),
+    asOf: t.field({ type: 'DateTime', description: 'Of the recall or search: memories as they were at this moment.' }),
     tokenBudget: t.int({ description: 'Of the context.' }),
   }),
 });
@@ -267,18 +273,19 @@ builder.queryFields((t) => ({
     complexity: 40,
     args: { input: t.arg({ type: ExplainInput, required: true, description: 'What is to be explained.' }) },
     resolve: async (_root, { input }, { memory }): Promise<AccountShape> => {
-      const { receiptId, query, type, id, kind, scope, limit, tokenBudget } = input;
+      const { receiptId, query, type, id, kind, scope, limit, asOf, tokenBudget } = input;
       if (receiptId != null) return { ...(await explainReceipt(memory, receiptId)), memory: null };
       if (query == null || type == null || id == null) {
         throw invalidInput('input', 'receipt_id, or query, type and id', Object.keys(input));
       }
       const reference = { type, id };
       if (kind === 'context' && scope == null) throw invalidInput('scope', 'the butler of the context', scope);
+      if (kind === 'context' && asOf != null) throw invalidInput('as_of', 'left out for a context', asOf);
       const explanation = await explainMemory(
         memory,
         kind === 'context'
           ? { triggerPrompt: query, butler: scope ?? '', tokenBudget, memory: reference }
-          : { query, kind, scope, limit, memory: reference, types: [type] },
+          : { query, kind, scope, limit, asOf, memory: reference, types: [type] },
       );
       return { account: explanation.reason, receipt: null, memory: explanation };
     },

@@ -4,6 +4,7 @@ import type { Maturity } from '../../memory/rule-maturity.ts';
 import { markRule, storeRule, type ruleValidities } from '../../memory/rules.ts';
 import { viewedAt } from '../../memory/snapshots.ts';
 import { builder } from '../builder.ts';
+import { findSourceId } from '../loaders.ts';
 import { MemoryInterface } from './memory.ts';
 import { MaturityEnum, PermanenceEnum, ValidityEnum } from '../enums.ts';
 import { writeResult, type WriteResult } from '../results.ts';
@@ -48,10 +49,11 @@ export const RuleRef = builder.prismaNode('Rule', {
     }),
     decayRate: t.exposeFloat('decayRate', { description: 'Decay a day; none for a warning.' }),
     sourceButler: t.exposeString('sourceButler', { nullable: true, description: 'The butler that learned it.' }),
-    sourceEpisodeId: t.expose('sourceEpisodeId', {
+    sourceEpisodeId: t.field({
       type: 'UUID',
       nullable: true,
-      description: 'UUID of the episode it was learned from.',
+      description: 'UUID of the episode it was learned from, for who may see that episode.',
+      resolve: ({ sourceEpisodeId }, _args, { memory }) => findSourceId(memory, sourceEpisodeId),
     }),
     lastAppliedAt: t.expose('lastAppliedAt', {
       type: 'DateTime',

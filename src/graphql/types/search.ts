@@ -1,6 +1,7 @@
 import { effectiveConfidence } from '../../memory/confidence.ts';
 import { memoryTypeOf } from '../../memory/memories.ts';
 import { viewedAt } from '../../memory/snapshots.ts';
+import { onlyButlerOf } from '../../memory/reach.ts';
 import { draftOf, keepReceipts } from '../../retrieval/receipts.ts';
 import {
   recallMemoriesBatch,
@@ -42,6 +43,24 @@ export const MatchPartsRef = builder.objectRef<SearchResult['parts']>('MatchPart
     keywordScore: t.exposeFloat('keywordScore', { description: 'BM25 of its own words.' }),
     lentScore: t.exposeFloat('lentScore', { description: 'What neighbouring episodes of its session lent.' }),
     keywordRank: t.exposeInt('keywordRank', { nullable: true, description: 'Its place by words; 1 is the best.' }),
+    lentSimilarity: t.exposeFloat('lentSimilarity', {
+      nullable: true,
+      description: 'Similarity that the question lent to which it replies; counts where it is more than its own.',
+    }),
+    sessionSimilarity: t.exposeFloat('sessionSimilarity', {
+      nullable: true,
+      description:
+        'Best similarity in the session of an episode: the further below that of other sessions, the less it counts.',
+    }),
+    asks: t.exposeBoolean('asks', {
+      nullable: true,
+      description: 'Whether it is an episode that asks something, which counts less than one that tells something.',
+    }),
+    rerankScore: t.exposeFloat('rerankScore', {
+      nullable: true,
+      description:
+        'What a cross-encoder says of it, 0 to 1; null where none is configured or it was not among the best.',
+    }),
   }),
 });
 
@@ -201,7 +220,11 @@ async function recall(context: GraphQLContext, inputs: readonly RecallInput[]): 
   const { memory } = context;
   const outcomes = await recallMemoriesBatch(memory, inputs);
   const drafts = outcomes.map((outcome, place) =>
-    draftOf(memory, outcome, { kind: 'recall', butler: memory.principal.butler ?? inputs[place]?.scope ?? null }),
+    draftOf(memory, outcome, {
+      kind: 'recall',
+      butler: onlyButlerOf(memory) ?? inputs[place]?.scope ?? null,
+      asOf: inputs[place]?.asOf,
+    }),
   );
   const receiptIds = await keepReceipts(memory, drafts);
   countReferences(context, inputs, outcomes);

@@ -20,6 +20,7 @@ export const explainTool: Tool = {
           intent
           tokenBudget
           tokensUsed
+          asOf
           createdAt
           chosen {
             type
