@@ -1,0 +1,167 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { createApp } from '../src/app.ts';
+import { createToken } from '../src/auth/tokens.ts';
+import { loadConfig } from '../src/config/load-config.ts';
+import { createMemory } from '../src/create-memory.ts';
+import { createLogger } from '../src/logger.ts';
+import { packageRoot } from '../src/package-root.ts';
+import { milliseconds, ratio, type Benchmark, type Figure } from './benchmark.ts';
+import { withOwnDatabase } from './own-database.ts';
+import { createFiller } from './rows.ts';
+import { question } from './texts.ts';
+
+const rows = 2000;
+const allowedPerSecond = 10;
+const loudPerSecond = 10 * allowedPerSecond;
+const quietPerSecond = 5;
+const warmUpSeconds = 3;
+const seconds = 15;
+/** Alone and beside the other in turn, so that whatever else the machine does meets both. */
+const rounds = 2;
+
+const limits = `[butler.limits]\nrequests_per_minute = ${allowedPerSecond * 60}\nburst = ${allowedPerSecond}\n`;
+
+export const fairness: Benchmark = {
+  question:
+    'How long do the searches of a butler take while another sends ten times what its rate allows (100 a second where 10 are allowed), as a multiple of what they take alone? (p95 at most 2×; through the server over GraphQL with a token each; 5 searches a second over 2,000 rows, measured from when each was to arrive; on PostgreSQL with TEST_DATABASE_URL, else on the embedded database)',
+  measure: async () => {
+    const url = process.env['TEST_DATABASE_URL'];
+    return url === undefined ? measureAt({}) : withOwnDatabase(url, (own) => measureAt({ DATABASE_URL: own }));
+  },
+};
+
+interface Tokens {
+  quiet: string;
+  loud: string;
+}
+
+async function measureAt(given: Record<string, string>): Promise<Figure[]> {
+  const home = await mkdtemp(join(tmpdir(), 'butler-memory-bench-'));
+  const env = { BUTLER_MEMORY_HOME: home, LOG_LEVEL: 'info', BUTLER_MEMORY_AUTH: 'required', ...given };
+  try {
+    await writeFile(join(home, 'butler.toml'), limits);
+    const tokens = await prepare(home, { ...env, LOG_LEVEL: 'warn' });
+    return await withServer(home, env, (address) => compare(address, tokens));
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+async function prepare(home: string, env: Record<string, string>): Promise<Tokens> {
+  const { config } = loadConfig({ env, workingDirectory: home, homeDirectory: home });
+  const core = await createMemory({ config, logger: createLogger(config) });
+  try {
+    await core.embedder.load();
+    const admin = { tenantId: 'default', butler: null, role: 'admin' as const };
+    const context = createApp(core).createContext({}, admin).memory;
+    await (await createFiller(context)).fill(0, rows);
+    const issue = async (butler: string): Promise<string> =>
+      (await createToken(context, { name: butler, role: 'butler', butler })).token;
+    return { quiet: await issue('quiet'), loud: await issue('loud') };
+  } finally {
+    await core.close();
+  }
+}
+
+async function withServer<T>(
+  home: string,
+  env: Record<string, string>,
+  work: (address: string) => Promise<T>,
+): Promise<T> {
+  const main = join(packageRoot, 'src', 'cli.ts');
+  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), main, 'serve'], {
+    cwd: home,
+    env: { ...process.env, ...env, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  try {
+    let address = '';
+    for await (const text of createInterface({ input: child.stdout })) {
+      const { msg, url } = JSON.parse(text) as { msg: string; url?: string };
+      address = url ?? address;
+      if (!msg.startsWith('ready')) continue;
+      child.stdout.resume();
+      return await work(address);
+    }
+    throw new Error('the server ended before it was ready');
+  } finally {
+    child.kill('SIGTERM');
+    await ended;
+  }
+}
+
+async function compare(address: string, tokens: Tokens): Promise<Figure[]> {
+  const [alone, beside, loud]: [Load, Load, Load] = [newLoad(), newLoad(), newLoad()];
+  await send(address, tokens.quiet, quietPerSecond, warmUpSeconds, newLoad());
+  for (let round = 0; round < rounds; round++) {
+    await send(address, tokens.quiet, quietPerSecond, seconds, alone);
+    await Promise.all([
+      send(address, tokens.quiet, quietPerSecond, seconds, beside),
+      send(address, tokens.loud, loudPerSecond, seconds, loud),
+    ]);
+  }
+  const busy = (loadavg()[0] ?? 0).toFixed(1);
+  return [
+    { what: 'machine: cores, processes that wanted one in the last minute', value: `${cpus().length}, ${busy}` },
+    { what: 'searches of a butler alone', value: describe(alone) },
+    { what: 'searches of a butler beside the other', value: describe(beside) },
+    { what: 'p95 beside the other (of alone)', value: ratio(quantile(beside, 0.95), quantile(alone, 0.95)) },
+    { what: 'what the other sent', value: describe(loud) },
+  ];
+}
+
+interface Load {
+  times: number[];
+  statuses: Map<number, number>;
+}
+
+function newLoad(): Load {
+  return { times: [], statuses: new Map() };
+}
+
+let asked = 0;
+
+/** Each request at its time, whether those before it are done or not. */
+async function send(address: string, token: string, perSecond: number, forSeconds: number, load: Load): Promise<void> {
+  const startedAt = performance.now();
+  const pending: Promise<void>[] = [];
+  for (let number = 0; number < perSecond * forSeconds; number++) {
+    const arrival = startedAt + (number * 1000) / perSecond;
+    const waitMs = arrival - performance.now();
+    if (waitMs > 1) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    const done = search(address, token).then((status) => {
+      load.times.push(performance.now() - arrival);
+      load.statuses.set(status, (load.statuses.get(status) ?? 0) + 1);
+    });
+    pending.push(done);
+  }
+  await Promise.all(pending);
+}
+
+async function search(address: string, token: string): Promise<number> {
+  const query = 'query ($input: SearchInput!) { search(input: $input) { results { score memory { id content } } } }';
+  const response = await fetch(`${address}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify({ query, variables: { input: { query: question(asked++) } } }),
+  });
+  const { errors } = (await response.json()) as { errors?: { message: string }[] };
+  if (errors?.[0] !== undefined) throw new Error(errors[0].message);
+  return response.status;
+}
+
+function describe(load: Load): string {
+  const counts = [...load.statuses].map(([status, count]) => `${count} answered ${status}`);
+  return `median ${milliseconds(quantile(load, 0.5))}, p95 ${milliseconds(quantile(load, 0.95))}; ${counts.join(', ')}`;
+}
+
+function quantile({ times }: Load, share: number): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+}

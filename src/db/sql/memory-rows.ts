@@ -1,0 +1,62 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+import { toSnakeCase } from '../../names.ts';
+import { memoryTables, memoryTypes, type MemoryType } from './memory-snapshot.ts';
+
+/** Every column but vectors and lexemes, by the names that rows have in here. */
+const columns: Record<MemoryType, readonly string[]> = {
+  episode: Object.values(Prisma.EpisodeScalarFieldEnum),
+  fact: Object.values(Prisma.FactScalarFieldEnum),
+  rule: Object.values(Prisma.RuleScalarFieldEnum),
+};
+
+function isMoment(name: string): boolean {
+  return /At$|^valid(From|To)$/.test(name);
+}
+
+const moments = Object.fromEntries(memoryTypes.map((type) => [type, columns[type].filter(isMoment)])) as Record<
+  MemoryType,
+  string[]
+>;
+
+/** Memories by id, whatever their state, in one statement: a JSON array of type and row. */
+export function selectMemoryRows(
+  tenantId: string,
+  references: readonly { type: MemoryType; id: string }[],
+): Prisma.Sql {
+  const types = memoryTypes.filter((type) => references.some((reference) => reference.type === type));
+  const parts = types.map((type) => {
+    const ids = references.filter((reference) => reference.type === type).map(({ id }) => id);
+    return Prisma.sql`
+      SELECT ${type}::text AS type, row_to_json(r) AS row FROM (
+        SELECT ${columnsOf(type)} FROM ${Prisma.raw(memoryTables[type])} m
+        WHERE m.tenant_id = ${tenantId} AND m.id = ANY (${ids}::uuid[])
+      ) r`;
+  });
+  return Prisma.sql`SELECT json_agg(memory)::text FROM (${Prisma.join(parts, ' UNION ALL ')}) memory`;
+}
+
+/** Moments in milliseconds since 1970, as which they are read exactly, whatever their year. */
+function columnsOf(type: MemoryType): Prisma.Sql {
+  const listed = columns[type].map((name) => {
+    const column = `m.${toSnakeCase(name)}`;
+    return `${isMoment(name) ? `(extract(epoch FROM ${column}) * 1000)::float8` : column} AS "${name}"`;
+  });
+  return Prisma.raw(listed.join(', '));
+}
+
+export interface MemoryRowFound {
+  type: MemoryType;
+  row: { id: string };
+}
+
+/** What the statement answered, with the values that rows have in here. */
+export function readMemoryRows(answer: string | null | undefined): MemoryRowFound[] {
+  const found = JSON.parse(answer ?? '[]') as { type: MemoryType; row: Record<string, unknown> }[];
+  for (const { type, row } of found) {
+    for (const name of moments[type]) {
+      const value = row[name];
+      if (typeof value === 'number') row[name] = new Date(value);
+    }
+  }
+  return found as unknown as MemoryRowFound[];
+}

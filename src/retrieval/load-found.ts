@@ -1,0 +1,38 @@
+import { readMemoryRows, selectMemoryRows } from '../db/sql/memory-rows.ts';
+import { memoryTypes } from '../db/sql/memory-snapshot.ts';
+import type { RowFilter } from '../db/sql/search-filter.ts';
+import type { MemoryContext } from '../memory/context.ts';
+import { readStates } from '../memory/history.ts';
+import type { MemoryReference } from '../memory/links.ts';
+import { referenceKey, type MemoryRow } from '../memory/memories.ts';
+
+export interface Found {
+  filter: RowFilter;
+  references: readonly MemoryReference[];
+}
+
+/** What several searches return, each in the state that it searched, under their keys. One round trip for the present. */
+export async function loadFound(context: MemoryContext, found: readonly Found[]): Promise<Map<string, MemoryRow>[]> {
+  const present = found.filter(({ filter, references }) => !filter.isPast && references.length > 0);
+  const statements = present.map(({ filter, references }) => selectMemoryRows(filter.tenantId, references));
+  const answers = statements.length === 0 ? [] : await context.db.roundTrip(context.principal.tenantId, statements);
+  const loaded = new Map(present.map((one, place) => [one, byKey(answers[place])]));
+  return Promise.all(found.map(async (one) => loaded.get(one) ?? loadPast(context, one)));
+}
+
+function byKey(answer: string | null | undefined): Map<string, MemoryRow> {
+  return new Map(readMemoryRows(answer).map(({ type, row }) => [referenceKey({ type, id: row.id }), row as MemoryRow]));
+}
+
+async function loadPast(
+  context: MemoryContext,
+  { filter: { at }, references }: Found,
+): Promise<Map<string, MemoryRow>> {
+  const rows = new Map<string, MemoryRow>();
+  for (const type of memoryTypes) {
+    const ids = references.filter((reference) => reference.type === type).map(({ id }) => id);
+    const past = ids.length === 0 ? [] : (await readStates(context, { type, at, ids, limit: ids.length })).rows;
+    for (const row of past) rows.set(referenceKey({ type, id: row.id }), row);
+  }
+  return rows;
+}

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { MemoryContext } from '../../src/memory/context.ts';
+import { ingestEpisodes } from '../../src/memory/episodes.ts';
+import { forgetMemory } from '../../src/memory/memories.ts';
+import { explainMemory } from '../../src/retrieval/explain.ts';
+import { searchMemories, type SearchInput, type SearchResult } from '../../src/retrieval/search.ts';
+import { newTenant, useRetrieval } from './setup.ts';
+
+const retrieval = useRetrieval();
+let context: MemoryContext;
+
+beforeEach(() => {
+  context = retrieval.context({ principal: newTenant() });
+});
+
+/** In one session, in this order. */
+async function say(...contents: string[]): Promise<string[]> {
+  const sessionId = randomUUID();
+  const stored = await ingestEpisodes(
+    context,
+    contents.map((content) => ({ butler: 'alfred', content, sessionId })),
+  );
+  return stored.map(({ id }) => id);
+}
+
+async function find(input: SearchInput, id: string | undefined): Promise<SearchResult | undefined> {
+  const { results } = await searchMemories(context, input);
+  return results.find(({ memory }) => memory.row.id === id);
+}
+
+const query = 'regatta';
+
+describe('an episode that asks something', () => {
+  it.each([
+    'And the regatta?',
+    'And the regatta? 🙂',
+    '"How was the regatta?"',
+    'How was the regatta? [shares a picture: a boat, no. 7]',
+    'How was the regatta? (I was ill)',
+    'Was the regatta fun?!',
+    'レガッタは regatta？',
+  ])('is known by its end: %s', async (content) => {
+    const [id] = await say(content);
+
+    expect((await find({ query }, id))?.parts.asks).toBe(true);
+  });
+
+  it.each(['The regatta was fun.', 'The regatta? It was fun', 'regatta, see https://example.com/?regatta', 'regatta'])(
+    'is not taken for one that tells something: %s',
+    async (content) => {
+      const [id] = await say(content);
+
+      expect((await find({ query }, id))?.parts.asks).toBe(false);
+    },
+  );
+
+  it('lends the reply its words and its meaning at the share of a reply', async () => {
+    const [question, reply] = await say('How was the regatta?', 'Wet and cold');
+    const asked = await find({ query }, question);
+    const replied = await find({ query }, reply);
+    const { reply: share } = context.config.memory.retrieval.neighbourWeights;
+
+    expect(replied?.parts.lentScore).toBeCloseTo(share * (asked?.parts.keywordScore ?? 0), 9);
+    expect(replied?.parts.lentSimilarity).toBeCloseTo(share * (asked?.parts.similarity ?? 0), 9);
+  });
+
+  it('lends the words alone, at the other shares, to those who do not reply', async () => {
+    const [before, question, , after] = await say('Good morning', 'How was the regatta?', 'Wet and cold', 'Poor you');
+    const keywordScore = (await find({ query }, question))?.parts.keywordScore ?? 0;
+    const { next, secondPrevious } = context.config.memory.retrieval.neighbourWeights;
+
+    for (const [id, share] of [[before, next] as const, [after, secondPrevious] as const]) {
+      const parts = (await find({ query }, id))?.parts;
+      expect(parts?.lentScore).toBeCloseTo(share * keywordScore, 9);
+      expect(parts?.lentSimilarity).toBeNull();
+    }
+  });
+
+  it('lends nothing to another session', async () => {
+    await say('How was the regatta?');
+    const [id] = await say('Wet and cold');
+
+    expect((await find({ query }, id))?.parts).toMatchObject({ lentScore: 0, lentSimilarity: null });
+  });
+
+  it('lends as of a past moment what it lent then', async () => {
+    const start = context.now();
+    const [question, reply] = await say('How was the regatta?', 'Wet and cold');
+    const now = (await find({ query }, reply))?.parts;
+    await retrieval.after(2, () => forgetMemory(context, { type: 'episode', id: question ?? '' }));
+    const at = (days: number): Promise<SearchResult | undefined> =>
+      retrieval.after(5, () => find({ query, asOf: new Date(start.getTime() + days * 86_400_000) }, reply));
+
+    expect((await at(1))?.parts).toEqual(now);
+    expect((await at(3))?.parts).toMatchObject({ lentScore: 0, lentSimilarity: null });
+  });
+
+  it('stands behind a reply that matches as well', async () => {
+    await say('Where did the regatta start?', 'The regatta did start where it ends.');
+    const { results } = await searchMemories(context, { query: 'where did the regatta start' });
+
+    expect(results.map(({ parts }) => parts.asks)).toEqual([false, true]);
+  });
+});
+
+describe('a session', () => {
+  it('is as near to the query as the nearest of its episodes that was found', async () => {
+    const [near, far] = await say('the regatta', 'zebra crossing');
+    const nearest = await find({ query: 'the regatta' }, near);
+
+    expect((await find({ query: 'the regatta' }, far))?.parts.sessionSimilarity).toBe(nearest?.parts.similarity);
+  });
+
+  it('is told by an explanation', async () => {
+    const [, id] = await say('How was the regatta?', 'Wet and cold');
+    const asked = { query, kind: 'search', types: ['episode'], memory: { type: 'episode', id: id ?? '' } } as const;
+    const { scores } = await explainMemory(context, asked);
+
+    expect(scores?.parts).toMatchObject({
+      lentSimilarity: expect.any(Number),
+      sessionSimilarity: expect.any(Number),
+      asks: false,
+    });
+  });
+});
