@@ -117,7 +117,7 @@ function keepCounts({ corpus, statistics, uncounted }: PlanRead, counts: readonl
 
 interface CountQuery {
   statement: Prisma.Sql;
-  keep(counts: readonly LexemeCounts[]): void;
+  keep: (counts: readonly LexemeCounts[]) => void;
 }
 
 /** Statistics that are kept have not met every word yet. */
