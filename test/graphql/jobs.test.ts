@@ -27,7 +27,8 @@ const runJob = (name: string, dryRun?: boolean): Promise<GraphQLAnswer> =>
     }`,
     { input: { name, ...(dryRun !== undefined && { dryRun }) } },
   );
-const runs = (): Promise<GraphQLAnswer> => ask('{ jobRuns(first: 5) { totalCount edges { node { uuid name status } } } }');
+const runs = (): Promise<GraphQLAnswer> =>
+  ask('{ jobRuns(first: 5) { totalCount edges { node { uuid name status } } } }');
 
 describe('a job that an operator runs', () => {
   it('answers with the run, dry at first: it foretells, and leaves no trace', async () => {
