@@ -117,7 +117,7 @@ function addressOf(log: NodeJS.ReadableStream, ended: Promise<unknown>): Promise
 
 interface Operation {
   query: string;
-  variables(number: number): Record<string, unknown>;
+  variables: (number: number) => Record<string, unknown>;
 }
 
 const context: Operation = {
@@ -153,11 +153,13 @@ async function runLoad(address: string, operations: Record<string, Operation>): 
     const arrival = startedAt + number * stepMs;
     await until(arrival);
     const isMeasured = number * stepMs >= warmUpSeconds * 1000;
-    const done = ask(address, operation, asked++).then((failure) => {
-      if (isMeasured) times.get(name)?.push(performance.now() - arrival);
+    const measure = async (): Promise<void> => {
+      const failure = await ask(address, operation, asked++);
+      // A refusal is quick, and no answer.
+      if (isMeasured && failure === null) times.get(name)?.push(performance.now() - arrival);
       if (failure !== null) failures.set(failure, (failures.get(failure) ?? 0) + 1);
-    });
-    pending.push(done);
+    };
+    pending.push(measure());
   }
   await Promise.all(pending);
   const failed = [...failures].map(([what, count]) => ({ what: `failed: ${what}`, value: String(count) }));

@@ -7,6 +7,7 @@ import type { Benchmark, Figure } from './benchmark.ts';
 import { claim } from './claim.ts';
 import { decay } from './decay.ts';
 import { eventLoop } from './event-loop.ts';
+import { fairness } from './fairness.ts';
 import { latency } from './latency.ts';
 import { load } from './load.ts';
 import { quality } from './quality.ts';
@@ -17,6 +18,7 @@ const benchmarks: Record<string, Benchmark> = {
   claim,
   decay,
   'event-loop': eventLoop,
+  fairness,
   latency,
   load,
   quality,

@@ -58,7 +58,7 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
   const references = new ReferenceQueue(core);
   const jobs = createJobRunner(core, () => queue);
   const metrics = createMetrics(core, knownPaths);
-  const limits = createLimits({ ...core, refused: metrics.countRefusal });
+  const limits = createLimits({ ...core, refused: (reason) => metrics.countRefusal(reason) });
   const authenticator = createAuthenticator(core);
   const createContext: App['createContext'] = (given = {}, caller = currentCaller()) => ({
     health,

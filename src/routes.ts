@@ -139,7 +139,7 @@ async function fetchMcp(request: Request, { mcp, limits }: Doors, caller: string
   if (request.method !== 'GET') return mcp.fetch(request, caller);
   const close = limits.openFeed(caller);
   try {
-    return releaseAtEnd(await mcp.fetch(request, caller), close);
+    return releaseAtEnd(await mcp.fetch(request, caller), request, close);
   } catch (error) {
     close();
     throw error;

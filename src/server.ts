@@ -97,9 +97,10 @@ export function serveRequests(
 }
 
 function timeLimits({ limits }: App, { headersMs, idleMs, checkMs }: ClientTimes): ServerOptions {
+  const requestMs = limits.settings.requestTimeoutSeconds * 1000;
   return {
-    headersTimeout: headersMs,
-    requestTimeout: limits.settings.requestTimeoutSeconds * 1000,
+    headersTimeout: Math.min(headersMs, requestMs),
+    requestTimeout: requestMs,
     keepAliveTimeout: idleMs,
     connectionsCheckingInterval: checkMs,
   };

@@ -1,7 +1,9 @@
 import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operations';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { GraphQLError, type ExecutionArgs } from 'graphql';
+import type { DocumentNode } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { currentDeadline } from '../limits/deadline.ts';
 import { LimitError } from '../limits/limit-error.ts';
@@ -38,6 +40,7 @@ export function createGraphQLHttpDoor(options: GraphQLHttpOptions): GraphQLHttpD
     // Its default lets the pages of every site read the memory.
     cors: false,
     maxRequestBodySize: bodyLimitBytes,
+    parserAndValidationCache: { documentCache: createDocumentCache(), errorCache: noCache },
     context: ({ requestId, subrequestId, segmentId }) => createContext({ requestId, subrequestId, segmentId }),
     maskedErrors: { maskError: (error) => maskError(error, logger) },
     plugins: [
@@ -50,6 +53,16 @@ export function createGraphQLHttpDoor(options: GraphQLHttpOptions): GraphQLHttpD
     ],
   });
 }
+
+/** A parsed document takes some forty times its text: by number alone, a thousand long ones would fill the memory. */
+const cachedCharacters = 1_000_000;
+
+function createDocumentCache(): LRUCache<string, DocumentNode> {
+  return new LRUCache({ maxSize: cachedCharacters, sizeCalculation: (_document, text) => Math.max(1, text.length) });
+}
+
+/** Whoever sends what cannot be parsed does not send it twice, and may send megabytes of it. */
+const noCache = { get: (): undefined => undefined, set: (): undefined => undefined };
 
 const limitTokens: Plugin = {
   onParse: ({ parseFn, setParseFn }) =>
@@ -71,8 +84,9 @@ const endAtDeadline: Plugin = {
 
 function limitSubscriptions(limits: Limits): Plugin {
   return {
-    onSubscribe: ({ subscribeFn, setSubscribeFn }) => {
-      const limited = limitFeeds(limits, subscribeFn as Subscribe);
+    onSubscribe: ({ args, subscribeFn, setSubscribeFn }) => {
+      const { request } = args.contextValue;
+      const limited = limitFeeds(limits, subscribeFn as Subscribe, request.signal);
       setSubscribeFn((subscription: ExecutionArgs) => limited(subscription).catch(tellStatus));
     },
   };

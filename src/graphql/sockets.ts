@@ -74,7 +74,8 @@ export function socketOptions(
         const problems = [...refuseForeignDocument(policy, query), ...validateDocument(policy, document)];
         return problems.length > 0 ? problems : { schema, document, operationName, variableValues: variables };
       } catch (error) {
-        return [maskError(error, logger)];
+        // Not masked yet: `onError` does that, and would not know it again.
+        return [asGraphQLError(error)];
       }
     },
     execute: (operation) => answerRefusal(() => runOperation(limits, operation)),
@@ -110,6 +111,11 @@ async function answerRefusal<T>(work: () => Promise<T>): Promise<T | ExecutionRe
     return await work();
   } catch (error) {
     if (!(error instanceof LimitError)) throw error;
-    return { errors: [new GraphQLError(error.message, { originalError: error })] };
+    return { errors: [asGraphQLError(error)] };
   }
+}
+
+function asGraphQLError(error: unknown): GraphQLError {
+  if (error instanceof GraphQLError) return error;
+  return new GraphQLError('refused', { originalError: error as Error });
 }

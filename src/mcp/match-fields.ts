@@ -1,3 +1,4 @@
+import { inertText } from '../inert-text.ts';
 import { briefMemoryFields, type MemoryResult } from './memory-fields.ts';
 import { inlined } from './selection.ts';
 
@@ -19,7 +20,7 @@ export function describeMatches({ results }: MatchesResult): string {
   return results
     .map(({ type, id, score, content, is_warning: isWarning, subject, predicate }) => {
       const about = subject === undefined ? '' : `${subject}, ${predicate}: `;
-      return `${isWarning ? 'WARNING ' : ''}${type} ${id} (${score.toFixed(3)}): ${about}${content}`;
+      return `${isWarning ? 'WARNING ' : ''}${type} ${id} (${score.toFixed(3)}): ${inertText(about + content)}`;
     })
     .join('\n');
 }

@@ -121,7 +121,7 @@ function createSession(id: string, owner: string, server: Server, { touched, end
         release();
         throw error;
       });
-      return releaseAtEnd(response, release, openComment);
+      return releaseAtEnd(response, request, release, openComment);
     },
   };
   return session;

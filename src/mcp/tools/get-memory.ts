@@ -1,3 +1,4 @@
+import { inertText } from '../../inert-text.ts';
 import type { Tool } from '../tool.ts';
 import { memoryFields, type MemoryResult } from '../memory-fields.ts';
 
@@ -7,5 +8,5 @@ export const getMemoryTool: Tool = {
   group: 'read',
   operation: /* GraphQL */ `query MemoryGet($type: MemoryType!, $id: String!) { memory(type: $type, id: $id) { ${memoryFields} } }`,
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
-  describe: ({ type, id, content }: MemoryResult) => `${type} ${id}: ${content}`,
+  describe: ({ type, id, content }: MemoryResult) => `${type} ${id}: ${inertText(content)}`,
 };

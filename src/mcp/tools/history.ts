@@ -1,3 +1,4 @@
+import { inertText } from '../../inert-text.ts';
 import { briefMemoryFields, type EventResult, type MemoryResult } from '../memory-fields.ts';
 import type { Tool } from '../tool.ts';
 
@@ -26,5 +27,6 @@ export const historyTool: Tool = {
 };
 
 function describeVersion(event: EventResult, memory: MemoryResult | null): string {
-  return `${event.occurred_at} ${event.event_type} by ${event.actor} (event ${event.id}): ${memory?.content ?? 'gone'}`;
+  const text = memory === null ? 'gone' : inertText(memory.content);
+  return `${event.occurred_at} ${event.event_type} by ${event.actor} (event ${event.id}): ${text}`;
 }

@@ -1,3 +1,4 @@
+import { inertText } from '../../inert-text.ts';
 import type { Tool } from '../tool.ts';
 import { factFields, type MemoryResult } from '../memory-fields.ts';
 
@@ -7,5 +8,5 @@ export const storeFactTool: Tool = {
   group: 'store',
   operation: /* GraphQL */ `mutation MemoryStoreFact($input: StoreFactInput!) { storeFact(input: $input) { __typename ... on StoreFactPayload { fact { ${factFields} } } ... on Problem { code message hint } } }`,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
-  describe: ({ id, content }: MemoryResult) => `Stored fact ${id}: ${content}`,
+  describe: ({ id, content }: MemoryResult) => `Stored fact ${id}: ${inertText(content)}`,
 };

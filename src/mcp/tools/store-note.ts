@@ -1,3 +1,4 @@
+import { inertText } from '../../inert-text.ts';
 import { memoryFields, type MemoryResult } from '../memory-fields.ts';
 import type { Tool } from '../tool.ts';
 
@@ -11,5 +12,5 @@ export const storeNoteTool: Tool = {
     }
   `,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
-  describe: ({ type, id, content }: MemoryResult) => `Stored ${type} ${id}: ${content}`,
+  describe: ({ type, id, content }: MemoryResult) => `Stored ${type} ${id}: ${inertText(content)}`,
 };

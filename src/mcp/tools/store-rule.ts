@@ -1,3 +1,4 @@
+import { inertText } from '../../inert-text.ts';
 import type { Tool } from '../tool.ts';
 import { ruleFields, type MemoryResult } from '../memory-fields.ts';
 
@@ -7,5 +8,5 @@ export const storeRuleTool: Tool = {
   group: 'store',
   operation: /* GraphQL */ `mutation MemoryStoreRule($input: StoreRuleInput!) { storeRule(input: $input) { __typename ... on StoreRulePayload { rule { ${ruleFields} } } ... on Problem { code message hint } } }`,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
-  describe: ({ id, content }: MemoryResult) => `Stored rule ${id} as a candidate: ${content}`,
+  describe: ({ id, content }: MemoryResult) => `Stored rule ${id} as a candidate: ${inertText(content)}`,
 };

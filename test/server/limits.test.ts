@@ -1,0 +1,528 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { createClient, type Client } from 'graphql-ws';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { createApp, type App } from '../../src/app.ts';
+import { createToken } from '../../src/auth/tokens.ts';
+import type { Config } from '../../src/config/schema.ts';
+import { serveRequests, serveSubscriptions, type ClientTimes } from '../../src/server.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { openEventStream, openSocketFeed } from '../support/feeds.ts';
+
+let testApp: TestApp;
+let home: string;
+let work: string;
+
+beforeAll(async () => {
+  testApp = await createTestApp();
+  const { memory } = testApp.app.createContext({}, { tenantId: 'house', butler: null, role: 'admin' });
+  const tokenOf = async (butler: string): Promise<string> =>
+    (await createToken(memory, { name: butler, role: 'butler', butler })).token;
+  [home, work] = [await tokenOf('home'), await tokenOf('work')];
+});
+afterAll(() => testApp.close());
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+type Given = Partial<Config['limits']> & { mode?: Config['auth']['mode']; sessions?: boolean };
+
+/** The server with other limits, which nobody has come near yet. */
+function appWith({ mode = 'required', sessions = false, ...limits }: Given): App {
+  const { core } = testApp;
+  const config: Config = {
+    ...core.config,
+    auth: { ...core.config.auth, mode },
+    mcp: { ...core.config.mcp, sessions },
+    limits: { ...core.config.limits, ...limits },
+  };
+  const app = createApp({ ...core, config });
+  ends.push(() => app.stop());
+  return app;
+}
+
+const passSeconds = (seconds: number): void => {
+  testApp.clock.now = new Date(testApp.clock.now.getTime() + seconds * 1000);
+};
+
+const bearer = (token?: string): Record<string, string> => (token ? { authorization: `Bearer ${token}` } : {});
+const query = JSON.stringify({ query: '{ __typename }' });
+const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+
+function post(app: App, token?: string, path = '/graphql', body: BodyInit = path === '/mcp' ? ping : query) {
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const request = { method: 'POST', headers: { ...headers, ...bearer(token) }, body, duplex: 'half' };
+  return app.fetch(new Request(`http://localhost${path}`, request));
+}
+
+const statusesOf = async (count: number, ask: () => Promise<Response>): Promise<number[]> => {
+  const statuses: number[] = [];
+  for (let index = 0; index < count; index++) statuses.push((await ask()).status);
+  return statuses;
+};
+
+interface Resolvable<T> {
+  promise: Promise<T>;
+  resolve(value: T): void;
+}
+
+function promise<T>(): Resolvable<T> {
+  let resolve: (value: T) => void = () => undefined;
+  return { promise: new Promise<T>((given) => (resolve = given)), resolve: (value) => resolve(value) };
+}
+
+/** A request that the server is at work on until it is told to end: the rest of its body is still to come. */
+async function begin(app: App, token?: string): Promise<{ answer: Promise<Response>; end(): Promise<number> }> {
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const read = promise<void>();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: (given) => void (controller = given),
+      pull: () => read.resolve(),
+    },
+    { highWaterMark: 0 },
+  );
+  const answer = post(app, token, '/graphql', body);
+  await read.promise;
+  const end = async (): Promise<number> => {
+    controller?.enqueue(new TextEncoder().encode(query));
+    controller?.close();
+    return (await answer).status;
+  };
+  return { answer, end };
+}
+
+const refusedFor = async (app: App, reason: string): Promise<number> => {
+  const { text } = await app.metrics.render();
+  return Number(new RegExp(`butler_memory_refused_total{reason="${reason}"} (\\d+)`).exec(text)?.[1]);
+};
+
+describe('the rate of requests', () => {
+  it.each(['/graphql', '/mcp'])('of one caller to %s has an end, and another is not touched by it', async (path) => {
+    const app = appWith({ requestsPerMinute: 60, burst: 3 });
+
+    expect(await statusesOf(5, () => post(app, home, path))).toEqual([200, 200, 200, 429, 429]);
+    expect(await statusesOf(3, () => post(app, work, path))).toEqual([200, 200, 200]);
+    passSeconds(1);
+    expect(await statusesOf(2, () => post(app, home, path))).toEqual([200, 429]);
+    passSeconds(600);
+    expect(await statusesOf(4, () => post(app, home, path))).toEqual([200, 200, 200, 429]);
+    expect(await refusedFor(app, 'rate')).toBe(4);
+  });
+
+  it('is told with when to come again, in the form of the door', async () => {
+    const app = appWith({ requestsPerMinute: 4, burst: 1 });
+    await post(app, home);
+    const [graphql, mcp] = [await post(app, home), await post(app, home, '/mcp')];
+    const message = 'requests: at most 4 a minute of one caller; given more';
+
+    expect([graphql.headers.get('retry-after'), mcp.headers.get('retry-after')]).toEqual(['15', '15']);
+    expect(await graphql.json()).toEqual({
+      error: { code: 'LIMIT_EXCEEDED', message, hint: 'Try again in 15 seconds.' },
+    });
+    expect(await mcp.json()).toEqual({
+      jsonrpc: '2.0',
+      id: null,
+      error: { code: -32_603, message: `${message} (Try again in 15 seconds.)` },
+    });
+    passSeconds(14.5);
+    expect((await post(app, home)).headers.get('retry-after')).toBe('1');
+  });
+
+  it('holds for the local operator, whatever header it sends', async () => {
+    const app = appWith({ mode: 'none', burst: 2 });
+
+    expect(await statusesOf(2, () => post(app))).toEqual([200, 200]);
+    expect(await statusesOf(1, () => post(app, 'nonsense'))).toEqual([429]);
+  });
+
+  it('is not spent by those who cannot say who they are', async () => {
+    const app = appWith({ burst: 1 });
+
+    expect(await statusesOf(3, () => post(app, 'bmt_nonsense'))).toEqual([401, 401, 401]);
+    expect(await statusesOf(1, () => post(app, home))).toEqual([200]);
+    expect(await refusedFor(app, 'unauthenticated')).toBe(3);
+  });
+
+  it('once it is spent costs the database nothing', async () => {
+    const app = appWith({ burst: 1 });
+    await post(app, home);
+    const lookUps = vi.spyOn(testApp.core.db, 'findToken');
+    const statuses = await statusesOf(5, () => post(app, home));
+    const { calls } = lookUps.mock;
+    lookUps.mockRestore();
+
+    expect(statuses).toEqual([429, 429, 429, 429, 429]);
+    expect(calls).toEqual([]);
+  });
+
+  it('earns nothing from a clock that is set back', async () => {
+    const app = appWith({ requestsPerMinute: 60, burst: 2 });
+    await post(app, home);
+    passSeconds(-3600);
+    expect(await statusesOf(2, () => post(app, home))).toEqual([200, 429]);
+    passSeconds(1);
+    expect(await statusesOf(2, () => post(app, home))).toEqual([200, 429]);
+    passSeconds(3600);
+  });
+});
+
+describe('requests under way', () => {
+  it('of one caller have an end, and go on when one of them is done', async () => {
+    const app = appWith({ maxConcurrentPerCaller: 2 });
+    const [first, second] = [await begin(app, home), await begin(app, home)];
+    const refused = await post(app, home);
+
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(await refused.json()).toMatchObject({
+      error: {
+        code: 'LIMIT_EXCEEDED',
+        message: 'requests under way of one caller: at most 2 at one time; given one more',
+      },
+    });
+    expect((await post(app, work)).status).toBe(200);
+    expect(await first.end()).toBe(200);
+    expect(await statusesOf(3, () => post(app, home))).toEqual([200, 200, 200]);
+    expect(await second.end()).toBe(200);
+    expect(await refusedFor(app, 'caller_requests')).toBe(1);
+  });
+
+  it('of all callers have an end, and go on when the load falls', async () => {
+    const app = appWith({ maxConcurrent: 2 });
+    const [first, second] = [await begin(app, home), await begin(app, work)];
+    const refused = await post(app, work, '/mcp');
+
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining('at most 2') as string } });
+    expect((await post(app, 'bmt_nonsense')).status).toBe(503);
+    expect([await first.end(), await second.end()]).toEqual([200, 200]);
+    expect(await statusesOf(3, () => post(app, 'bmt_nonsense'))).toEqual([401, 401, 401]);
+    expect(await statusesOf(3, () => post(app, work))).toEqual([200, 200, 200]);
+    expect(await refusedFor(app, 'requests')).toBe(2);
+  });
+
+  it('that are too many keep nobody from health, readiness, metrics and the first page', async () => {
+    const app = appWith({ mode: 'none', maxConcurrent: 1, burst: 1 });
+    const only = await begin(app);
+    const paths = ['/', '/healthz', '/metrics', '/.well-known/oauth-protected-resource'];
+    const get = (path: string): Promise<Response> => app.fetch(new Request(`http://localhost${path}`));
+
+    expect(await Promise.all(paths.map(async (path) => (await get(path)).status))).toEqual([200, 200, 200, 200]);
+    expect(await (await get('/readyz')).json()).toHaveProperty('checks');
+    expect((await post(app)).status).toBe(503);
+    expect(await only.end()).toBe(200);
+    expect((await post(app)).status).toBe(429);
+  });
+});
+
+describe('a request that takes too long', () => {
+  it('is answered with TIMEOUT, and takes up its place until its work has ended', async () => {
+    const app = appWith({ mode: 'none', requestTimeoutSeconds: 7, maxConcurrentPerCaller: 1 });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const slow = await begin(app);
+    vi.advanceTimersByTime(7000);
+    const answer = await slow.answer;
+
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await answer.json()).toMatchObject({
+      error: { code: 'TIMEOUT', message: 'request: at most 7 seconds; it took longer' },
+    });
+    expect((await post(app)).status).toBe(429);
+    await slow.end();
+    await vi.waitFor(async () => expect((await post(app)).status).toBe(200));
+    expect(await refusedFor(app, 'timeout')).toBe(1);
+  });
+
+  it('does nothing that it had not begun', async () => {
+    const { core } = testApp;
+    const held = promise<void>();
+    const reached = promise<void>();
+    const embed = core.embedder.embed.bind(core.embedder);
+    const embedding = vi.spyOn(core.embedder, 'embed').mockImplementationOnce(async (texts) => {
+      reached.resolve();
+      await held.promise;
+      return embed(texts);
+    });
+    ends.push(() => embedding.mockRestore());
+    const app = appWith({ mode: 'none', requestTimeoutSeconds: 7 });
+    const store = (name: string): string =>
+      `${name}: storeEpisode(input: { content: "${name}", butler: "slow" }) { __typename }`;
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const body = JSON.stringify({ query: `mutation { ${store('first')} ${store('second')} }` });
+    const answer = post(app, undefined, '/graphql', body);
+    await reached.promise;
+    vi.advanceTimersByTime(7000);
+    vi.useRealTimers();
+    expect((await answer).status).toBe(503);
+    held.resolve();
+    const contents = async (): Promise<string[]> => {
+      const { episode } = core.db.tenant('default');
+      return (await episode.findMany({ where: { butler: 'slow' } })).map(({ content }) => content);
+    };
+    await vi.waitFor(async () => expect(await contents()).toContain('first'));
+    await post(app, undefined, '/graphql', JSON.stringify({ query: `mutation { ${store('third')} }` }));
+
+    expect((await contents()).toSorted()).toEqual(['first', 'third']);
+  });
+});
+
+const feed = 'subscription { activity { uuid } }';
+
+describe('feeds over server-sent events', () => {
+  const open = (app: App, token?: string): Promise<Response> =>
+    app.fetch(
+      new Request('http://localhost/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...bearer(token) },
+        body: JSON.stringify({ query: feed }),
+      }),
+    );
+  interface Opened {
+    status: number;
+    response: Response;
+    close(): Promise<void>;
+  }
+  /** With its first bytes read, as only then there is something to close. */
+  const opened = async (app: App, token?: string): Promise<Opened> => {
+    const response = await open(app, token);
+    const reader = response.ok ? response.body?.getReader() : undefined;
+    await reader?.read();
+    const close = async (): Promise<void> => reader?.cancel();
+    ends.push(close);
+    return { status: response.status, response, close };
+  };
+
+  it('of one caller have an end, and one that is closed makes room', async () => {
+    const app = appWith({ maxFeedsPerCaller: 2 });
+    const [first, second, third] = [await opened(app, home), await opened(app, home), await opened(app, home)];
+
+    expect([first.status, second.status, third.status]).toEqual([200, 200, 429]);
+    expect(third.response.headers.get('retry-after')).toBe('5');
+    expect(await third.response.text()).toMatch(/feeds of one caller: at most 2 at one time.*LIMIT_EXCEEDED/);
+    expect((await opened(app, work)).status).toBe(200);
+    await first.close();
+    expect((await opened(app, home)).status).toBe(200);
+    expect(await refusedFor(app, 'caller_feeds')).toBe(1);
+  });
+
+  it('of all callers have an end', async () => {
+    const app = appWith({ maxFeeds: 1 });
+    const first = await opened(app, home);
+
+    expect((await opened(app, work)).status).toBe(503);
+    await first.close();
+    expect((await opened(app, work)).status).toBe(200);
+    expect(await refusedFor(app, 'feeds')).toBe(1);
+  });
+
+  it('take up no place among the requests, and queries none among the feeds', async () => {
+    const app = appWith({ maxConcurrent: 1, maxConcurrentPerCaller: 1, maxFeedsPerCaller: 1, mode: 'none' });
+    await opened(app);
+
+    expect(await statusesOf(3, () => post(app))).toEqual([200, 200, 200]);
+    const events = await openEventStream((request) => app.fetch(request), 'http://localhost', '{ __typename }');
+    expect((await events.next()).value).toEqual({ data: { __typename: 'Query' } });
+  });
+
+  it('of a client that hung up before it was answered make room', async () => {
+    const app = appWith({ mode: 'none', maxFeedsPerCaller: 1 });
+    const hangUp = new AbortController();
+    const request = new Request('http://localhost/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify({ query: feed }),
+      signal: hangUp.signal,
+    });
+    await app.fetch(request);
+    hangUp.abort();
+
+    expect((await opened(app)).status).toBe(200);
+  });
+
+  it('that cannot begin take up no place', async () => {
+    const app = appWith({ mode: 'none', maxFeedsPerCaller: 1 });
+    const unknown = `subscription { activity(after: "00000000-0000-4000-8000-000000000000") { uuid } }`;
+    for (let index = 0; index < 3; index++) {
+      const events = await openEventStream((request) => app.fetch(request), 'http://localhost', unknown);
+      expect(JSON.stringify((await events.next()).value)).toContain('NOT_FOUND');
+      await events.next();
+    }
+
+    expect((await opened(app)).status).toBe(200);
+  });
+});
+
+describe('the streams of MCP sessions', () => {
+  it('are feeds', async () => {
+    const app = appWith({ mode: 'none', sessions: true, maxFeedsPerCaller: 1 });
+    const initialize = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 0,
+      method: 'initialize',
+      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+    });
+    const listen = async (): Promise<Response> => {
+      const opening = await post(app, undefined, '/mcp', initialize);
+      const session = { 'mcp-session-id': opening.headers.get('mcp-session-id') ?? '' };
+      return app.fetch(new Request('http://localhost/mcp', { headers: { accept: 'text/event-stream', ...session } }));
+    };
+    const first = await listen();
+    expect([first.status, (await listen()).status]).toEqual([200, 429]);
+    await first.body?.cancel();
+    const third = await listen();
+    expect(third.status).toBe(200);
+    await third.body?.cancel();
+  });
+});
+
+/** On a port, in this process. */
+async function listenWith(app: App, times?: ClientTimes): Promise<{ http: Server; url: string; port: number }> {
+  const { http } = serveRequests(app, times);
+  serveSubscriptions(http, app, testApp.core);
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  ends.push(async () => {
+    http.closeAllConnections();
+    http.close();
+  });
+  const { port } = http.address() as AddressInfo;
+  return { http, port, url: `http://127.0.0.1:${port}` };
+}
+
+describe('operations over graphql-ws', () => {
+  const clientOf = (url: string): Client => {
+    const client = createClient({
+      url: `${url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      retryAttempts: 0,
+      lazy: true,
+      lazyCloseTimeout: 60_000,
+    });
+    ends.push(() => client.dispose());
+    return client;
+  };
+  const ask = async (client: Client, document = '{ __typename }'): Promise<unknown> => {
+    try {
+      return (await client.iterate({ query: document }).next()).value;
+    } catch (error) {
+      return { errors: error };
+    }
+  };
+  const refusal = (message: string): object => ({
+    errors: [{ message: expect.stringContaining(message) as string, extensions: { code: 'LIMIT_EXCEEDED' } }],
+  });
+
+  it('spend the same requests, and the connection stays', async () => {
+    const app = appWith({ mode: 'none', requestsPerMinute: 60, burst: 3 });
+    const { url } = await listenWith(app);
+    const client = clientOf(url);
+
+    expect((await post(app)).status).toBe(200);
+    expect(await ask(client)).toEqual({ data: { __typename: 'Query' } });
+    expect(await ask(client, '{ nonsense }')).toHaveProperty('errors');
+    expect(await ask(client)).toMatchObject(refusal('requests: at most 60 a minute'));
+    passSeconds(1);
+    expect(await ask(client)).toEqual({ data: { __typename: 'Query' } });
+  });
+
+  it('share the places with the requests', async () => {
+    const app = appWith({ mode: 'none', maxConcurrentPerCaller: 1 });
+    const { url } = await listenWith(app);
+    const client = clientOf(url);
+    const slow = await begin(app);
+
+    expect(await ask(client)).toMatchObject(refusal('requests under way of one caller: at most 1'));
+    expect(await slow.end()).toBe(200);
+    expect(await ask(client)).toEqual({ data: { __typename: 'Query' } });
+    expect(await ask(client)).toEqual({ data: { __typename: 'Query' } });
+  });
+
+  it('share the feeds, and a client that is gone makes room', async () => {
+    const app = appWith({ mode: 'none', maxFeedsPerCaller: 1 });
+    const { url } = await listenWith(app);
+    const health = 'subscription { health { status } }';
+    const first = openSocketFeed(url, health);
+    ends.push(() => first.return?.());
+    await first.next();
+    const sse = async (): Promise<string> => {
+      const second = await openEventStream((request) => app.fetch(request), url, health);
+      const { value } = await second.next();
+      await second.return?.();
+      return JSON.stringify(value);
+    };
+
+    expect(await sse()).toContain('LIMIT_EXCEEDED');
+    await first.return?.();
+    await vi.waitFor(async () => expect(await sse()).toContain('"status"'));
+  });
+
+  it('come over so many connections of one caller, and no more', async () => {
+    const app = appWith({ mode: 'none', maxFeedsPerCaller: 1 });
+    const { url } = await listenWith(app);
+    const first = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    await once(first, 'open');
+    first.send(JSON.stringify({ type: 'connection_init' }));
+    await once(first, 'message');
+    const second = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    await once(second, 'open');
+    second.send(JSON.stringify({ type: 'connection_init' }));
+    const [code, reason] = (await once(second, 'close')) as [number, Buffer];
+
+    expect([code, reason.toString()]).toEqual([
+      1013,
+      'connections of one caller: at most 1 at one time; given one more',
+    ]);
+    expect(await refusedFor(app, 'caller_sockets')).toBe(1);
+    first.close();
+    await once(first, 'close');
+    await vi.waitFor(async () => expect(await ask(clientOf(url))).toEqual({ data: { __typename: 'Query' } }));
+  });
+});
+
+describe('a connection', () => {
+  it('that sends its headers byte by byte is cut off', async () => {
+    const { port } = await listenWith(appWith({}), { headersMs: 200, idleMs: 60_000, checkMs: 20 });
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    const head = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Filler: ';
+    let sent = 0;
+    const drip = setInterval(() => socket.write(head[sent++] ?? 'x'), 10);
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    await once(socket, 'close');
+    clearInterval(drip);
+
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it('beyond those that are taken is closed at once, until one of them is gone', async () => {
+    const app = appWith({ maxConnections: 1 });
+    const { port, url } = await listenWith(app);
+    const first = connect(port, '127.0.0.1');
+    await once(first, 'connect');
+    const second = connect(port, '127.0.0.1');
+    second.on('error', () => undefined).resume();
+    await once(second, 'close');
+    expect(await refusedFor(app, 'connections')).toBe(1);
+
+    first.destroy();
+    await vi.waitFor(async () => expect((await fetch(`${url}/healthz`)).status).toBe(200));
+  });
+
+  it('has an end for each of its parts in the server itself', async () => {
+    const { http } = await listenWith(appWith({ requestTimeoutSeconds: 70, maxConnections: 9 }));
+    const { headersTimeout, requestTimeout, keepAliveTimeout, maxConnections } = http;
+
+    expect({ headersTimeout, requestTimeout, keepAliveTimeout, maxConnections }).toEqual({
+      headersTimeout: 10_000,
+      requestTimeout: 70_000,
+      keepAliveTimeout: 65_000,
+      maxConnections: 9,
+    });
+  });
+});
