@@ -1,17 +1,14 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { createApp } from '../src/app.ts';
 import { createToken } from '../src/auth/tokens.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import { createMemory } from '../src/create-memory.ts';
 import { createLogger } from '../src/logger.ts';
-import { packageRoot } from '../src/package-root.ts';
 import { milliseconds, ratio, type Benchmark, type Figure } from './benchmark.ts';
 import { withOwnDatabase } from './own-database.ts';
+import { withOwnServer } from './own-server.ts';
 import { createFiller } from './rows.ts';
 import { question } from './texts.ts';
 
@@ -42,11 +39,11 @@ interface Tokens {
 
 async function measureAt(given: Record<string, string>): Promise<Figure[]> {
   const home = await mkdtemp(join(tmpdir(), 'butler-memory-bench-'));
-  const env = { BUTLER_MEMORY_HOME: home, LOG_LEVEL: 'info', BUTLER_MEMORY_AUTH: 'required', ...given };
+  const env = { BUTLER_MEMORY_HOME: home, LOG_LEVEL: 'warn', BUTLER_MEMORY_AUTH: 'required', ...given };
   try {
     await writeFile(join(home, 'butler.toml'), limits);
-    const tokens = await prepare(home, { ...env, LOG_LEVEL: 'warn' });
-    return await withServer(home, env, (address) => compare(address, tokens));
+    const tokens = await prepare(home, env);
+    return await withOwnServer(home, env, (address) => compare(address, tokens));
   } finally {
     await rm(home, { recursive: true, force: true });
   }
@@ -65,34 +62,6 @@ async function prepare(home: string, env: Record<string, string>): Promise<Token
     return { quiet: await issue('quiet'), loud: await issue('loud') };
   } finally {
     await core.close();
-  }
-}
-
-async function withServer<T>(
-  home: string,
-  env: Record<string, string>,
-  work: (address: string) => Promise<T>,
-): Promise<T> {
-  const main = join(packageRoot, 'src', 'cli.ts');
-  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), main, 'serve'], {
-    cwd: home,
-    env: { ...process.env, ...env, PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = once(child, 'exit');
-  try {
-    let address = '';
-    for await (const text of createInterface({ input: child.stdout })) {
-      const { msg, url } = JSON.parse(text) as { msg: string; url?: string };
-      address = url ?? address;
-      if (!msg.startsWith('ready')) continue;
-      child.stdout.resume();
-      return await work(address);
-    }
-    throw new Error('the server ended before it was ready');
-  } finally {
-    child.kill('SIGTERM');
-    await ended;
   }
 }
 
@@ -118,11 +87,11 @@ async function compare(address: string, tokens: Tokens): Promise<Figure[]> {
 
 interface Load {
   times: number[];
-  statuses: Map<number, number>;
+  answers: Map<string, number>;
 }
 
 function newLoad(): Load {
-  return { times: [], statuses: new Map() };
+  return { times: [], answers: new Map() };
 }
 
 let asked = 0;
@@ -135,29 +104,31 @@ async function send(address: string, token: string, perSecond: number, forSecond
     const arrival = startedAt + (number * 1000) / perSecond;
     const waitMs = arrival - performance.now();
     if (waitMs > 1) await new Promise((resolve) => setTimeout(resolve, waitMs));
-    const done = search(address, token).then((status) => {
-      load.times.push(performance.now() - arrival);
-      load.statuses.set(status, (load.statuses.get(status) ?? 0) + 1);
-    });
-    pending.push(done);
+    pending.push(searchInto(load, arrival, address, token));
   }
   await Promise.all(pending);
 }
 
-async function search(address: string, token: string): Promise<number> {
-  const query = 'query ($input: SearchInput!) { search(input: $input) { results { score memory { id content } } } }';
+async function searchInto(load: Load, arrival: number, address: string, token: string): Promise<void> {
+  const answer = await search(address, token).catch(String);
+  load.times.push(performance.now() - arrival);
+  load.answers.set(answer, (load.answers.get(answer) ?? 0) + 1);
+}
+
+/** The status, or what went wrong. */
+async function search(address: string, token: string): Promise<string> {
+  const query = 'query ($input: SearchInput!) { search(input: $input) { results { score memory { content } } } }';
   const response = await fetch(`${address}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
     body: JSON.stringify({ query, variables: { input: { query: question(asked++) } } }),
   });
   const { errors } = (await response.json()) as { errors?: { message: string }[] };
-  if (errors?.[0] !== undefined) throw new Error(errors[0].message);
-  return response.status;
+  return errors?.[0]?.message ?? String(response.status);
 }
 
 function describe(load: Load): string {
-  const counts = [...load.statuses].map(([status, count]) => `${count} answered ${status}`);
+  const counts = [...load.answers].map(([answer, count]) => `${count} answered ${answer}`);
   return `median ${milliseconds(quantile(load, 0.5))}, p95 ${milliseconds(quantile(load, 0.95))}; ${counts.join(', ')}`;
 }
 

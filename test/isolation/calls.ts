@@ -130,7 +130,8 @@ export class Ids {
     this.#rows = rows;
   }
 
-  of(kind: IdKind, target: Target): string {
+  /** The newest, or one before it. */
+  of(kind: IdKind, target: Target, place = -1): string {
     const own = this.#rows.filter(
       ({ table, tenantId, owner, row }) =>
         table === tableOf[kind] &&
@@ -139,7 +140,12 @@ export class Ids {
         (row['forgotten_at'] ?? null) === null &&
         (row['superseded_at'] ?? null) === null,
     );
-    return textOf(own.at(-1)?.row['id']);
+    return textOf(
+      own
+        .map(({ row }) => row['id'])
+        .toSorted()
+        .at(place),
+    );
   }
 
   /** A column of something that is the target's alone. */
@@ -317,8 +323,11 @@ async function textValue(name: string, path: string, filling: Filling): Promise<
 type SpecialValue = (target: Target, path: string, filling: Filling) => unknown;
 
 const specialValues: Partial<Record<string, SpecialValue>> = {
-  memory: (target, _path, { ids, choice }) =>
-    ids.of(memoryTypes.find((type) => type === choice.kind) ?? 'fact', target),
+  // A link has two ends, which cannot be the same.
+  memory: (target, path, { ids, choice }) => {
+    const type = memoryTypes.find((one) => one === choice.kind) ?? 'fact';
+    return ids.of(type, target, path.includes('target') ? -2 : -1);
+  },
   node: (target, _path, { ids, choice }) => {
     const kind = nodeKinds.find((one) => one === choice.kind) ?? 'fact';
     return `${kind === 'event' ? 'memoryEvent' : kind}:${ids.of(kind, target)}`;

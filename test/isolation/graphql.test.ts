@@ -139,6 +139,7 @@ describe.each(callers)('%s, over GraphQL,', (_name, caller) => {
   });
 
   it.each(fieldsOf('mutation'))('learns and changes nothing of others by the mutation %s', async (name, field) => {
+    await trial.renew();
     const calls = await callsOfField('mutation', field, trial);
     const answers: Answer[] = [];
     for (const call of calls)
@@ -146,7 +147,7 @@ describe.each(callers)('%s, over GraphQL,', (_name, caller) => {
     await trial.expectOthersUntouched(name);
     const open = answers.filter(isOpenTo);
     const isDone = ({ data }: Answer): boolean =>
-      (data?.[name] as { __typename: string } | undefined)?.__typename.endsWith('Payload') === true;
+      /"__typename":"\w+Payload"/.test(JSON.stringify(data?.[name] ?? null));
     expect(
       open.length === 0 || open.some(isDone),
       `${name} is never done: the trial is none\n${JSON.stringify(answers)}`,

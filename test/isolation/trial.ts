@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Principal } from '../../src/memory/context.ts';
 import { digestOfOthers, foreignIds, type OwnedRow } from './ownership.ts';
 import { Ids, ownTarget, type Target } from './calls.ts';
-import { butlerOf, butlers, operatorOf, secretOf, tenants, type World } from './world.ts';
+import { butlerOf, butlers, operatorOf, renew, secretOf, tenants, type World } from './world.ts';
 
 /** One caller at the doors: what it must not learn, and what it must not change. */
 export interface Trial {
@@ -13,6 +13,8 @@ export interface Trial {
   post(path: string, body: unknown, accept?: string): Promise<Response>;
   /** Fails when an answer tells what the caller may not know. */
   check(title: string, sent: unknown, answer: string): void;
+  /** Gives the caller something of its own that was not used up yet. */
+  renew(): Promise<void>;
   /** Fails when something of the others was written since the last time; and looks at all rows anew. */
   expectOthersUntouched(title: string): Promise<void>;
 }
@@ -41,6 +43,11 @@ export async function beginTrial(world: World, caller: Principal): Promise<Trial
       const leaks = [...ids.map((id) => describe(rows, id)), ...secrets.filter((secret) => told.includes(secret))];
       expect(told, `${title} is refused before it is tried`).not.toContain('at most 10000000 a minute');
       expect(leaks, `${title} tells ${caller.role} ${String(caller.butler)} what it may not know`).toEqual([]);
+    },
+    renew: async () => {
+      const { owner } = trial.own;
+      await renew(world.contextOf(butlerOf(caller.tenantId, owner)), owner);
+      await trial.expectOthersUntouched('what the caller stores');
     },
     expectOthersUntouched: async (title) => {
       await world.testApp.app.createContext({}, caller).references.flush();

@@ -11,6 +11,7 @@ import { storeEpisode, type Episode } from '../../src/memory/episodes.ts';
 import { storeFact, type Fact } from '../../src/memory/facts.ts';
 import { linkMemories } from '../../src/memory/link-graph.ts';
 import { confirmMemory, forgetMemory } from '../../src/memory/memories.ts';
+import { promoteRule } from '../../src/memory/rule-changes.ts';
 import { markRule, storeRule, type Rule } from '../../src/memory/rules.ts';
 import { buildContext } from '../../src/retrieval/context.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
@@ -162,7 +163,23 @@ async function fillButler(context: () => MemoryContext, butler: string, secret: 
   await markRule(context(), { ruleId: rule.id, outcome: 'helpful', reason: secret, sessionId, evidence: { secret } });
   await keepRecall(context(), secret);
   await buildContext(context(), { triggerPrompt: `Serve Darjeeling tea ${secret}`, butler, sessionId });
+  await promoteRule(context(), { ruleId: rule.id });
+  // Under way from now on.
+  await claimForAgent(context(), { butler });
   return { episode, fact, rule };
+}
+
+/** Something new of a butler's own, in a state in which everything can be done to it. */
+export async function renew(context: MemoryContext, butler: string): Promise<void> {
+  const content = `${alike} ${randomUUID()}`;
+  const { id: sourceEpisodeId } = await storeEpisode(context, { butler, content });
+  for (const predicate of [randomUUID(), randomUUID()]) {
+    await storeFact(context, { subject: 'user', predicate, content, scope: butler });
+    const { id: ruleId } = await storeRule(context, { content, scope: butler, sourceEpisodeId });
+    await promoteRule(context, { ruleId });
+  }
+  // Nothing, where one is under way already.
+  await claimForAgent(context, { butler });
 }
 
 async function submitRun(context: () => MemoryContext, butler: string, { id, content }: Episode): Promise<void> {

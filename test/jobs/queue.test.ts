@@ -82,7 +82,8 @@ describe('the job queue', () => {
 
   it('does not take the same work twice while it waits', async () => {
     queue = await start(true);
-    await Promise.all([1, 2, 3].map(() => queue?.request('refresh-projections', 'nobody')));
+    const started = queue;
+    await Promise.all([1, 2, 3].map(() => started.request('refresh-projections', 'nobody')));
     const { rows } = await core.db.queueQuery(
       `SELECT count(*)::int AS count FROM pgboss.job WHERE singleton_key = 'refresh-projections/nobody'`,
     );

@@ -69,9 +69,9 @@ describe('the events of each day', () => {
   });
 
   it('are refused over more than a year, and backwards', async () => {
-    const read = (from: number, to: number): Promise<unknown> =>
+    const readSpan = (from: number, to: number): Promise<unknown> =>
       readEventDays(core.context(), { from: core.day(from), to: core.day(to) });
-    await expect(read(-400, 0)).rejects.toThrow('from: at most 366 days before to, and not after it; given');
-    await expect(read(1, 0)).rejects.toThrow('from: at most 366 days before to');
+    await expect(readSpan(-400, 0)).rejects.toThrow('from: at most 366 days before to, and not after it; given');
+    await expect(readSpan(1, 0)).rejects.toThrow('from: at most 366 days before to');
   });
 });

@@ -60,16 +60,16 @@ export function newScene(core: TestCore): Scene {
   return scene;
 }
 
-async function sweepOnce({ context, countEvents }: Scene, sweep: SweepFunction): Promise<SweepReport> {
-  const before = await countEvents();
-  const foreseen = await sweep(context(), { dryRun: true });
-  expect(await countEvents()).toBe(before);
-  const report = await sweep(context(), { dryRun: false });
+async function sweepOnce(scene: Scene, sweep: SweepFunction): Promise<SweepReport> {
+  const before = await scene.countEvents();
+  const foreseen = await sweep(scene.context(), { dryRun: true });
+  expect(await scene.countEvents()).toBe(before);
+  const report = await sweep(scene.context(), { dryRun: false });
   expect(report).toEqual(foreseen);
-  const after = await countEvents();
-  expect(Object.values(await sweep(context(), { dryRun: false }))).toEqual(Object.values(report).map(() => 0));
-  expect(await countEvents()).toBe(after);
-  expect(await findDifferences(context())).toEqual([]);
+  const after = await scene.countEvents();
+  expect(Object.values(await sweep(scene.context(), { dryRun: false }))).toEqual(Object.values(report).map(() => 0));
+  expect(await scene.countEvents()).toBe(after);
+  expect(await findDifferences(scene.context())).toEqual([]);
   return report;
 }
 

@@ -48,7 +48,7 @@ const calls: [name: string, given: (answers: Answers) => Arguments][] = [
   [
     'memory_consolidation_submit',
     ({ memory_consolidation_claim: claim }) => ({
-      run_id: (claim?.['run'] as { id: string }).id,
+      run_id: (claim?.['run'] as { id: string } | undefined)?.id,
       output: '{"new_facts": []}',
     }),
   ],

@@ -100,7 +100,7 @@ describe('a good answer', () => {
     const { apiKey: _, ...llm } = config.memory.consolidation.llm;
     const keyless = { ...config, memory: { ...config.memory, consolidation: { ...config.memory.consolidation, llm } } };
     server.script(completion(output));
-    await extract(keyless as Config);
+    await extract(keyless);
     expect(server.requests[0]?.headers.authorization).toBeUndefined();
   });
 
@@ -335,8 +335,8 @@ describe("Anthropic's protocol", () => {
     const config = settings({ provider: 'anthropic' });
     const { apiKey: _, ...llm } = config.memory.consolidation.llm;
     const keyless = { ...config, memory: { ...config.memory, consolidation: { ...config.memory.consolidation, llm } } };
-    const error = await failureOf(extract(keyless as Config));
-    const obstacle = await findObstacle(keyless as Config);
+    const error = await failureOf(extract(keyless));
+    const obstacle = await findObstacle(keyless);
     vi.unstubAllEnvs();
     expect(error).toMatchObject({ isUnavailable: true, message: 'BUTLER_MEMORY_LLM_API_KEY is not set' });
     expect(obstacle).toBe('BUTLER_MEMORY_LLM_API_KEY is not set');

@@ -23,7 +23,7 @@ beforeEach(() => {
 const context = (): MemoryContext => core.context({ tenantId });
 
 async function consolidate(...texts: string[]): Promise<Record<string, number>> {
-  await observe({ ...core, context } as TestCore, 'home', ...texts);
+  await observe({ ...core, context }, 'home', ...texts);
   core.clock.now = new Date(core.clock.now.getTime() + 60_000);
   return consolidateWith(context(), patternsEngine, {});
 }

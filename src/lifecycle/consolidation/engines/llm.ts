@@ -165,7 +165,7 @@ function responseFormat({ provider, structuredOutput }: ModelSettings): Response
   }
 }
 
-type Schema = Extract<ResponseFormat, { type: 'json' }>['schema'] & object;
+type Schema = NonNullable<Extract<ResponseFormat, { type: 'json' }>['schema']>;
 
 /** What may be left out is null instead: servers that hold a model to a schema want every property to be there. */
 function schemaForModels(): Schema {

@@ -47,7 +47,7 @@ async function readText(response: Response, limit: number): Promise<string> {
     bytes += (chunk as Uint8Array).byteLength;
     // Leaving the loop cancels the rest.
     if (bytes > limit) throw new TooLarge();
-    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
 }

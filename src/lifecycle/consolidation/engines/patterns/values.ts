@@ -25,7 +25,7 @@ export function readPlace(text: string): string | null {
 }
 
 export function readName(text: string): string | null {
-  const found = (/^(?:Dr|Mr|Mrs|Ms|Prof)\.? /.exec(text)?.[0] ?? '') as string;
+  const found = /^(?:Dr|Mr|Mrs|Ms|Prof)\.? /.exec(text)?.[0] ?? '';
   const name = properName.exec(text.slice(found.length))?.[0];
   if (name === undefined || notNames.test(name) || isNationality(name)) return null;
   return trimEnd(found + name);
