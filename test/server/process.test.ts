@@ -77,7 +77,10 @@ describe('graphql-ws', () => {
 
     expect(value).toEqual({
       data: {
-        health: { status: 'ok', checks: ['database', 'migrations', 'model', 'queue'].map((name) => ({ name })) },
+        health: {
+          status: 'ok',
+          checks: ['database', 'migrations', 'model', 'queue', 'schedules'].map((name) => ({ name })),
+        },
       },
     });
   });
