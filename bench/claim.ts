@@ -1,14 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { loadConfig } from '../src/config/load-config.ts';
-import { createMemory, type MemoryCore } from '../src/create-memory.ts';
+import type { MemoryCore } from '../src/create-memory.ts';
 import { claimEpisodes } from '../src/lifecycle/consolidation/claim.ts';
-import { createLogger } from '../src/logger.ts';
 import type { MemoryContext } from '../src/memory/context.ts';
 import { newRequestContext } from '../src/request-id.ts';
 import { milliseconds, ratio, type Benchmark, type Figure } from './benchmark.ts';
-import { withOwnDatabase } from './own-database.ts';
+import { withOwnCore } from './own-core.ts';
 
 const episodes = 1_000_000;
 const episodesPerInsert = 100_000;
@@ -19,31 +14,13 @@ const tenantId = 'default';
 export const claim: Benchmark = {
   question:
     'How long does it take to claim 100 out of 1,000,000 pending episodes (20 ms at most), as a multiple of a bare indexed select of 100 rows in the same run? Episodes of 50 butlers, each claimed once, so that the last claim passes over 49 runs; every index in place. PostgreSQL only, with TEST_DATABASE_URL.',
-  measure: async () => {
-    const url = process.env['TEST_DATABASE_URL'];
-    if (url === undefined) throw new Error('TEST_DATABASE_URL: the URL of a PostgreSQL server; given nothing');
-    return withOwnDatabase(url, measure);
-  },
+  measure: () => withOwnCore(measure),
 };
 
-async function measure(url: string): Promise<Figure[]> {
-  const home = await mkdtemp(join(tmpdir(), 'butler-memory-bench-'));
-  const env = {
-    BUTLER_MEMORY_HOME: home,
-    BUTLER_MEMORY_EMBEDDING_PROVIDER: 'hashing',
-    LOG_LEVEL: 'warn',
-    DATABASE_URL: url,
-  };
-  const { config } = loadConfig({ env, workingDirectory: home, homeDirectory: home });
-  const core = await createMemory({ config, logger: createLogger(config) });
-  try {
-    for (let first = 0; first < episodes; first += episodesPerInsert) await insertEpisodes(core, first);
-    await core.db.asOwner((client) => client.query('VACUUM ANALYZE episodes'));
-    return await measureClaims(core);
-  } finally {
-    await core.close();
-    await rm(home, { recursive: true, force: true });
-  }
+async function measure(core: MemoryCore): Promise<Figure[]> {
+  for (let first = 0; first < episodes; first += episodesPerInsert) await insertEpisodes(core, first);
+  await core.db.asOwner((client) => client.query('VACUUM ANALYZE episodes'));
+  return measureClaims(core);
 }
 
 async function insertEpisodes({ db }: MemoryCore, first: number): Promise<void> {

@@ -1,15 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Client } from 'pg';
-import { loadConfig } from '../src/config/load-config.ts';
-import { createMemory, type MemoryCore } from '../src/create-memory.ts';
+import type { MemoryCore } from '../src/create-memory.ts';
 import { sweepDecay } from '../src/lifecycle/decay.ts';
-import { createLogger } from '../src/logger.ts';
 import type { MemoryContext } from '../src/memory/context.ts';
 import { newRequestContext } from '../src/request-id.ts';
 import { milliseconds, type Benchmark, type Figure } from './benchmark.ts';
+import { withOwnCore } from './own-core.ts';
 
 const facts = 1_000_000;
 const factsPerInsert = 100_000;
@@ -18,47 +12,14 @@ const factsWithVector = 10_000;
 export const decay: Benchmark = {
   question:
     'How long does a decay sweep over 1,000,000 live facts take of which 1 % cross a threshold, half of them to fade and half to expire (60 s at most), and how much memory does the process need for it? Facts of about 60 characters, every index and trigger in place, no vectors; a sweep of 10,000 facts with vectors, of which 10 % cross, shows what a vector adds. PostgreSQL only, with TEST_DATABASE_URL.',
-  measure: async () => {
-    const url = process.env['TEST_DATABASE_URL'];
-    if (url === undefined) throw new Error('TEST_DATABASE_URL: the URL of a PostgreSQL server; given nothing');
-    return withDatabase(url, measure);
-  },
+  measure: () => withOwnCore(measure),
 };
 
-async function withDatabase<T>(url: string, work: (own: string) => Promise<T>): Promise<T> {
-  const name = `butler_bench_${randomBytes(4).toString('hex')}`;
-  const own = new URL(url);
-  own.pathname = `/${name}`;
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(`CREATE DATABASE ${name}`);
-    return await work(own.toString());
-  } finally {
-    await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-    await client.end();
-  }
-}
-
-async function measure(url: string): Promise<Figure[]> {
-  const home = await mkdtemp(join(tmpdir(), 'butler-memory-bench-'));
-  const env = {
-    BUTLER_MEMORY_HOME: home,
-    BUTLER_MEMORY_EMBEDDING_PROVIDER: 'hashing',
-    LOG_LEVEL: 'warn',
-    DATABASE_URL: url,
-  };
-  const { config } = loadConfig({ env, workingDirectory: home, homeDirectory: home });
-  const core = await createMemory({ config, logger: createLogger(config) });
-  try {
-    await insertFactsWithVector(core);
-    for (let first = 0; first < facts; first += factsPerInsert) await insertFacts(core, first);
-    await core.db.asOwner((client) => client.query('VACUUM ANALYZE'));
-    return [...(await measureSweeps(core)), ...(await measureWithVectors(core))];
-  } finally {
-    await core.close();
-    await rm(home, { recursive: true, force: true });
-  }
+async function measure(core: MemoryCore): Promise<Figure[]> {
+  await insertFactsWithVector(core);
+  for (let first = 0; first < facts; first += factsPerInsert) await insertFacts(core, first);
+  await core.db.asOwner((client) => client.query('VACUUM ANALYZE'));
+  return [...(await measureSweeps(core)), ...(await measureWithVectors(core))];
 }
 
 function contextOf(core: MemoryCore, tenantId: string): MemoryContext {

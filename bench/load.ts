@@ -1,17 +1,14 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { Client } from 'pg';
 import { createApp } from '../src/app.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import { createMemory } from '../src/create-memory.ts';
 import { createLogger } from '../src/logger.ts';
-import { packageRoot } from '../src/package-root.ts';
 import { milliseconds, type Benchmark, type Figure } from './benchmark.ts';
 import { withOwnDatabase } from './own-database.ts';
+import { withOwnServer } from './own-server.ts';
 import { createFiller } from './rows.ts';
 import { question, sentence } from './texts.ts';
 
@@ -35,7 +32,7 @@ async function measureAt(url: string): Promise<Figure[]> {
   const env = { BUTLER_MEMORY_HOME: home, LOG_LEVEL: 'warn', DATABASE_URL: url };
   try {
     const before = [...(await fillAndTimeEmbedding(env)), await timeSelect(url)];
-    return await withServer({ ...env, LOG_LEVEL: 'info' }, async (address) => {
+    return await withOwnServer(home, env, async (address) => {
       const contexts = await runLoad(address, { context, 'episode beside contexts': episode });
       const searches = await runLoad(address, { search, 'episode beside searches': episode });
       return [...before, ...contexts, ...searches];
@@ -84,35 +81,6 @@ async function timesOf(count: number, work: (number: number) => Promise<unknown>
     times.push(performance.now() - startedAt);
   }
   return times;
-}
-
-async function withServer<T>(env: Record<string, string>, work: (address: string) => Promise<T>): Promise<T> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', 'serve'], {
-    cwd: packageRoot,
-    env: { ...process.env, ...env, PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = once(child, 'exit');
-  try {
-    return await work(await addressOf(child.stdout, ended));
-  } finally {
-    child.kill('SIGTERM');
-    await ended;
-  }
-}
-
-/** Reads on to the end: a server whose log nobody reads stops at some point. */
-function addressOf(log: NodeJS.ReadableStream, ended: Promise<unknown>): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let address = '';
-    createInterface({ input: log }).on('line', (line) => {
-      if (!line.startsWith('{')) return;
-      const { msg, url } = JSON.parse(line) as { msg: string; url?: string };
-      address = url ?? address;
-      if (msg.startsWith('ready')) resolve(address);
-    });
-    void ended.then(() => reject(new Error('the server ended before it was ready')));
-  });
 }
 
 interface Operation {

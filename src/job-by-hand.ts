@@ -1,11 +1,12 @@
 import { Presets, SingleBar } from 'cli-progress';
 import { contextOfTenant } from '../jobs/job.ts';
-import { jobs } from '../jobs/jobs.ts';
 import { asSweep, findJob } from '../jobs/runner.ts';
 import type { MemoryCore } from './create-memory.ts';
 import { invalidInput } from './errors.ts';
 import { recordRun, type JobRun } from './lifecycle/job-runs.ts';
+import { jobNameOf } from './lifecycle/schedules.ts';
 import type { SweepOptions, SweepReport } from './lifecycle/sweep.ts';
+import { toSnakeCase } from './names.ts';
 
 export interface JobByHand {
   name: string;
@@ -80,13 +81,11 @@ async function withProgressBar<T>(
 }
 
 /** For those who do not know what there is. */
-export function describeJobs(core: Pick<MemoryCore, 'config'>): string {
-  const entries = Object.values(core.config.schedule);
-  return Object.keys(core.config.schedule)
-    .map((key, place) => {
-      const job = jobs.find(({ name }) => name.replaceAll('-', '') === key.toLowerCase());
-      const { cron, enabled, prompt } = entries[place] as (typeof entries)[number];
-      return `${(job?.name ?? key).padEnd(20)} ${(enabled ? cron : 'disabled').padEnd(14)} ${prompt}`;
+export function describeJobs({ config }: Pick<MemoryCore, 'config'>): string {
+  return Object.entries(config.schedule)
+    .map(([key, { cron, enabled, prompt }]) => {
+      const name = jobNameOf(toSnakeCase(key));
+      return `${name.padEnd(20)} ${(enabled ? cron : 'disabled').padEnd(14)} ${prompt}`;
     })
     .join('\n');
 }

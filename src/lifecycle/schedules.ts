@@ -1,4 +1,4 @@
-import { CronExpressionParser } from 'cron-parser';
+import { CronExpressionParser, type CronExpression } from 'cron-parser';
 import type { Config } from '../config/schema.ts';
 import type { Database } from '../db/database.ts';
 import { failingSweeps, lastScheduledRuns } from '../db/sql/queue-runs.ts';
@@ -50,11 +50,11 @@ export async function readSchedules(context: {
     const name = jobNameOf(entry);
     const run = runs.find((candidate) => candidate.name === name);
     const { state = null, startedAt = null, completedAt = null } = run ?? {};
-    const expression = CronExpressionParser.parse(cron, { currentDate: context.now(), tz: 'UTC' });
-    const status = statusOf({ enabled, run, isFailing: failingNames.has(name) }, context.now(), () =>
-      CronExpressionParser.parse(cron, { currentDate: context.now(), tz: 'UTC' }).prev().toDate(),
-    );
-    const nextAt = enabled ? expression.next().toDate() : null;
+    // Each is an iterator that moves.
+    const fromNow = (): CronExpression => CronExpressionParser.parse(cron, { currentDate: context.now(), tz: 'UTC' });
+    const isFailing = failingNames.has(name);
+    const status = statusOf({ enabled, run, isFailing }, context.now(), () => fromNow().prev().toDate());
+    const nextAt = enabled ? fromNow().next().toDate() : null;
     return { entry, name, cron, enabled, description: prompt, status, state, startedAt, completedAt, nextAt };
   });
 }
