@@ -1,0 +1,219 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { installQueue } from '../../jobs/queue.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { dataLine } from '../../src/data-block.ts';
+import { MemoryError } from '../../src/errors.ts';
+import { storeFact } from '../../src/memory/facts.ts';
+import { normaliseMetadata } from '../../src/memory/metadata.ts';
+import { normaliseContent, normaliseName } from '../../src/memory/text.ts';
+import { readEpisode } from '../../src/lifecycle/consolidation/engines/patterns/read-episode.ts';
+import { inertText } from '../../src/inert-text.ts';
+import { readQuery } from '../../src/retrieval/query-text.ts';
+import { searchMemories } from '../../src/retrieval/search.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { testConfig } from '../support/config.ts';
+import { brokenGraphqlBodies, brokenMcpBodies, graphqlRequests, mcpCalls } from './requests.ts';
+import { broken, expressions, jsonValues, texts } from './texts.ts';
+
+/**
+ * What comes from outside, made up by the seed. `BUTLER_FUZZ_INPUTS` and `BUTLER_FUZZ_SEED` make a longer run, or another.
+ * A failure tells the seed and the smallest input that it found.
+ */
+const { engine } = inject('testRun');
+const inputs = Number(process.env['BUTLER_FUZZ_INPUTS'] ?? (engine === 'pglite' ? 20_000 : 4000));
+const seed = Number(process.env['BUTLER_FUZZ_SEED'] ?? 20_260_301);
+
+/** Of a thousand inputs. Most are of those that cost little: what is refused before it comes to the database. */
+const shares = {
+  'broken GraphQL bodies': 160,
+  'GraphQL requests': 50,
+  'broken MCP bodies': 150,
+  'MCP calls': 40,
+  'files of configuration': 220,
+  'search expressions, read': 200,
+  'search expressions, searched': 20,
+  'texts, read and shown': 160,
+} as const;
+
+const options = (kind: keyof typeof shares): fc.Parameters<unknown> => ({
+  seed,
+  numRuns: Math.max(1, Math.round((inputs * shares[kind]) / 1000)),
+  endOnFailure: true,
+});
+
+const timeoutMs = 600_000;
+let testApp: TestApp;
+let directory: string;
+let heapAtFirst = 0;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+function usedHeapBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+beforeAll(async () => {
+  const config = testConfig();
+  // The clock stands still: what is spent never comes back.
+  const limits = { ...config.limits, requestsPerMinute: 10_000_000, burst: 10_000_000 };
+  testApp = await createTestApp({ ...config, limits });
+  await installQueue(testApp.core.db);
+  directory = await mkdtemp(join(tmpdir(), 'fuzz-'));
+  const { memory } = testApp.app.createContext();
+  await storeFact(memory, { subject: 'user', predicate: 'drinks', content: 'The user drinks tea' });
+});
+afterAll(async () => {
+  await rm(directory, { recursive: true });
+  await testApp.close();
+});
+
+/** What a caller must never read: statements, names of tables, traces of the stack, places of files. */
+const telltales = [
+  /\b(select|insert into|update|delete from)\b[^"]{0,80}\b(from|where|values|set|returning)\b/i,
+  /(relation|column|constraint|function) \\?"\w+/i,
+  /row-level security|syntax error at or near|invocation in|prisma\./i,
+  /\n\s*at |\\n\s*at |\bat (async )?\w[\w.]* \(/,
+  /node_modules|node:internal|\.[cm]?[jt]s:\d+/,
+  /unexpected error|"INTERNAL"|INTERNAL:|LIMIT_EXCEEDED: requests/,
+];
+
+function expectCalm(sent: string, status: number, answer: string): void {
+  expect(status, answer).toBeLessThan(500);
+  for (const telltale of telltales) {
+    const [found] = telltale.exec(answer) ?? [];
+    if (found !== undefined && !sent.includes(found))
+      throw new Error(`the answer tells ${JSON.stringify(found)}:\n${answer}`);
+  }
+}
+
+async function post(path: string, body: string): Promise<void> {
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const request = new Request(`http://localhost${path}`, { method: 'POST', headers, body });
+  const response = await testApp.app.fetch(request);
+  const isFeed = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  expectCalm(body, response.status, isFeed ? await readBeginning(response) : await response.text());
+}
+
+/** Of a feed, whose end never comes. */
+async function readBeginning({ body }: Response): Promise<string> {
+  const reader = (body as ReadableStream<Uint8Array>).getReader();
+  const { value } = await reader.read();
+  await reader.cancel();
+  return new TextDecoder().decode(value);
+}
+
+/** Ours to say no, and nobody else's. */
+function refusesCalmly(work: () => unknown): void {
+  try {
+    work();
+  } catch (error) {
+    if (!(error instanceof MemoryError)) throw error;
+    expect(error.message).not.toMatch(/node_modules|\n\s*at /);
+  }
+}
+
+describe(`of ${inputs} inputs by the seed ${seed},`, () => {
+  it('broken GraphQL bodies are refused, and what is inside stays inside', { timeout: timeoutMs }, async () => {
+    await fc.assert(
+      fc.asyncProperty(brokenGraphqlBodies, (body) => post('/graphql', body)),
+      options('broken GraphQL bodies'),
+    );
+  });
+
+  it('GraphQL requests are answered or refused in words of ours', { timeout: timeoutMs }, async () => {
+    const property = fc.asyncProperty(graphqlRequests, (body) => post('/graphql', JSON.stringify(body)));
+    await fc.assert(property, options('GraphQL requests'));
+    // From here on the caches are full.
+    heapAtFirst = usedHeapBytes();
+  });
+
+  it('broken MCP bodies are refused, and what is inside stays inside', { timeout: timeoutMs }, async () => {
+    await fc.assert(
+      fc.asyncProperty(brokenMcpBodies, (body) => post('/mcp', body)),
+      options('broken MCP bodies'),
+    );
+  });
+
+  it('MCP calls are answered or refused in words of ours', { timeout: timeoutMs }, async () => {
+    await fc.assert(
+      fc.asyncProperty(mcpCalls, (call) => post('/mcp', JSON.stringify(call))),
+      options('MCP calls'),
+    );
+  });
+
+  it('files of configuration are read or refused with the key that is wrong', { timeout: timeoutMs }, async () => {
+    const whole = await readFile('butler.toml', 'utf8');
+    const lines = whole.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    const file = join(directory, 'butler.toml');
+    const some = fc
+      .array(fc.constantFrom(...lines), { maxLength: 12 })
+      .map((chosen) => ['[butler]', ...chosen].join('\n'));
+    const values = fc
+      .tuple(fc.constantFrom(...lines.filter((line) => line.includes('='))), jsonValues)
+      .map(([line, value]) => `[butler]\n${line.replace(/=.*/, `= ${JSON.stringify(value)}`)}`);
+    const property = fc.property(fc.oneof(broken(some), some, values, texts), (text) => {
+      writeFileSync(file, text);
+      refusesCalmly(() => loadConfig({ env: {}, workingDirectory: directory, homeDirectory: '/nowhere' }));
+    });
+    fc.assert(property, options('files of configuration'));
+    await writeFile(file, '');
+  });
+
+  it('search expressions are read', { timeout: timeoutMs }, () => {
+    const property = fc.property(fc.oneof(expressions, texts), fc.boolean(), (text, isExpression) => {
+      refusesCalmly(() => {
+        const { exclusions, phrases } = readQuery(text, { field: 'query', isExpression });
+        expect(exclusions.length + phrases.length).toBeLessThanOrEqual(text.length);
+      });
+    });
+    fc.assert(property, options('search expressions, read'));
+  });
+
+  it('search expressions find something or nothing', { timeout: timeoutMs }, async () => {
+    const { memory } = testApp.app.createContext();
+    const property = fc.asyncProperty(fc.oneof(expressions, texts), async (query) => {
+      const found = await searchMemories(memory, { query, mode: 'keyword' }).catch((error: unknown) => {
+        if (!(error instanceof MemoryError)) throw error;
+        return { results: [] };
+      });
+      expect(found.results.length).toBeLessThanOrEqual(10_000);
+    });
+    await fc.assert(property, options('search expressions, searched'));
+  });
+
+  it('texts are read and shown whole, on one line', { timeout: timeoutMs }, () => {
+    const day = new Date('2026-03-01T12:00:00.000Z');
+    const property = fc.property(texts, fc.dictionary(texts, jsonValues, { maxKeys: 3 }), (text, metadata) => {
+      refusesCalmly(() => expect(normaliseContent('content', text).isWellFormed()).toBe(true));
+      refusesCalmly(() => expect(normaliseName('name', text)).not.toMatch(/[\n\r]/));
+      refusesCalmly(() => normaliseMetadata('metadata', metadata as never));
+      expect(inertText(text)).not.toMatch(/[\n\r\u0085\u2028\u2029]/);
+      expect(JSON.parse(dataLine({ text }))).toEqual({ text });
+      expect(Array.isArray(readEpisode(text, day))).toBe(true);
+    });
+    fc.assert(property, options('texts, read and shown'));
+  });
+
+  it('long documents, each another, are not kept', { timeout: timeoutMs }, async () => {
+    const before = usedHeapBytes();
+    for (let number = 0; number < 150; number += 1) {
+      const fields = Array.from({ length: 1600 }, (_, place) => `a${number}_${place}: __typename`).join(' ');
+      await post('/graphql', JSON.stringify({ query: `{ ${fields} ${number % 2 === 0 ? '}' : ''}` }));
+    }
+    expect((usedHeapBytes() - before) / 2 ** 20).toBeLessThan(60);
+  });
+
+  it('none leaves memory behind', () => {
+    const growthMebibytes = (usedHeapBytes() - heapAtFirst) / 2 ** 20;
+    expect(growthMebibytes, `from ${Math.round(heapAtFirst / 2 ** 20)} MiB`).toBeLessThan(48);
+  });
+});
