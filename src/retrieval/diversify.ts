@@ -64,11 +64,17 @@ function foldDuplicates<T extends Contender>(
     });
     if (place !== undefined) kept[place]?.folded.push(contender);
     else {
-      for (const word of words) placesOf.set(word, [...(placesOf.get(word) ?? []), kept.length]);
+      for (const word of words) addPlace(placesOf, word, kept.length);
       kept.push({ contender, folded: [], words });
     }
   }
   return kept;
+}
+
+function addPlace(placesOf: Map<string, number[]>, word: string, place: number): void {
+  const places = placesOf.get(word);
+  if (places === undefined) placesOf.set(word, [place]);
+  else places.push(place);
 }
 
 /**

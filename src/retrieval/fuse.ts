@@ -1,4 +1,5 @@
 import type { Config } from '../config/schema.ts';
+import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import type { CandidateRow } from '../db/sql/search-candidates.ts';
 import { createConversationWeight, readConversation, type ConversationParts } from './conversation.ts';
 import type { SearchMode } from './defaults.ts';
@@ -40,15 +41,17 @@ type Retrieval = Pick<
  * - rrf: ws / (k + semantic rank) + wk / (k + keyword rank).
  */
 export function fuse(candidates: readonly CandidateRow[], mode: SearchMode, retrieval: Retrieval): Match[] {
+  const words = candidates.map(readWords);
   const semanticRanks = rank(candidates, ({ nearest, similarity }) => (nearest ? similarity : null));
-  const keywordRanks = rank(candidates, (candidate) => keywordTotal(candidate) || null);
+  const keywordRanks = rank(candidates, (_candidate, place) => words[place]?.total || null);
   const conversationOf = readConversation(candidates);
-  const matches = candidates.map((candidate): Match => {
+  const matches = candidates.map((candidate, place): Match => {
+    const { own, total } = words[place] as WordScores;
     const parts: MatchParts = {
       similarity: candidate.similarity,
       semanticRank: semanticRanks.get(candidate) ?? null,
-      keywordScore: ownScore(candidate),
-      lentScore: keywordTotal(candidate) - ownScore(candidate),
+      keywordScore: own,
+      lentScore: total - own,
       keywordRank: keywordRanks.get(candidate) ?? null,
       ...conversationOf(candidate),
       rerankScore: null,
@@ -57,7 +60,7 @@ export function fuse(candidates: readonly CandidateRow[], mode: SearchMode, retr
   });
   const asked = matches.filter((match) => belongs(match, mode));
   const scoreOf = createScore(asked, mode, retrieval);
-  for (const match of asked) match.score = round(scoreOf(match));
+  for (const match of asked) match.score = steady(scoreOf(match));
   const best = Math.max(0, ...asked.map(({ score }) => score));
   for (const match of asked) match.relevance = best === 0 ? 0 : Math.max(0, match.score / best);
   return asked.toSorted(byScore);
@@ -83,14 +86,15 @@ function belongs({ parts }: Match, mode: SearchMode): boolean {
 
 function createScore(matches: readonly Match[], mode: SearchMode, retrieval: Retrieval): (match: Match) => number {
   if (mode === 'semantic') return ({ parts }) => parts.similarity ?? 0;
-  if (mode === 'keyword') return ({ candidate }) => keywordTotal(candidate);
+  if (mode === 'keyword') return keywordTotal;
   return retrieval.fusion === 'rrf' ? joinRanks(retrieval) : joinShares(matches, retrieval);
 }
 
 function joinRanks(retrieval: Retrieval): (match: Match) => number {
   const reciprocal = (place: number | null): number => (place === null ? 0 : 1 / (retrieval.rrfK + place));
+  const weights = weightsByType(retrieval);
   return ({ candidate, parts }) => {
-    const { semantic, keyword } = weightsOf(candidate, retrieval);
+    const { semantic, keyword } = weights[candidate.type];
     return semantic * reciprocal(parts.semanticRank) + keyword * reciprocal(parts.keywordRank);
   };
 }
@@ -99,11 +103,12 @@ function joinShares(matches: readonly Match[], retrieval: Retrieval): (match: Ma
   const all = matches.map(({ parts }) => parts);
   const conversationWeightOf = createConversationWeight(all, retrieval);
   const bestSimilarity = Math.max(0, ...matches.map(({ parts }) => parts.similarity ?? 0));
-  const bestKeyword = Math.max(0, ...matches.map(({ candidate }) => keywordTotal(candidate)));
+  const bestKeyword = Math.max(0, ...matches.map(keywordTotal));
+  const weights = weightsByType(retrieval);
   return ({ candidate, parts }) => {
-    const { semantic, keyword } = weightsOf(candidate, retrieval);
+    const { semantic, keyword } = weights[candidate.type];
     const byMeaning = shareOf(Math.max(parts.similarity ?? 0, parts.lentSimilarity ?? 0), bestSimilarity);
-    const byWords = shareOf(keywordTotal(candidate), bestKeyword);
+    const byWords = shareOf(keywordTotal({ parts }), bestKeyword);
     return (semantic * byMeaning + keyword * byWords) * conversationWeightOf(parts);
   };
 }
@@ -112,20 +117,30 @@ function joinShares(matches: readonly Match[], retrieval: Retrieval): (match: Ma
  * What was said in a conversation is asked for in its words, and its neighbours help; a fact or rule is a sentence of its
  * own that is asked for in others.
  */
-function weightsOf({ type }: CandidateRow, retrieval: Retrieval): Retrieval['channelWeights'] {
-  return normaliseWeights(type === 'episode' ? retrieval.channelWeights : retrieval.learnedChannelWeights);
+function weightsByType(retrieval: Retrieval): Record<MemoryType, Retrieval['channelWeights']> {
+  const learned = normaliseWeights(retrieval.learnedChannelWeights);
+  return { episode: normaliseWeights(retrieval.channelWeights), fact: learned, rule: learned };
 }
 
-function ownScore({ words }: CandidateRow): number {
-  return words.reduce((sum, value) => sum + value, 0);
+interface WordScores {
+  own: number;
+  total: number;
 }
 
 /** Each word counts once: its own, or what a neighbour lends of it if that is more. */
-function keywordTotal({ words, lenders }: CandidateRow): number {
-  return words.reduce((sum, own, index) => {
-    const lent = (lenders ?? []).map((lender) => lender.share * (lender.words[index] ?? 0));
-    return sum + Math.max(own, ...lent);
-  }, 0);
+function readWords({ words, lenders }: CandidateRow): WordScores {
+  let [own, total] = [0, 0];
+  for (const [index, value] of words.entries()) {
+    let most = value;
+    for (const lender of lenders ?? []) most = Math.max(most, lender.share * (lender.words[index] ?? 0));
+    own += value;
+    total += most;
+  }
+  return { own, total };
+}
+
+function keywordTotal({ parts }: Pick<Match, 'parts'>): number {
+  return parts.keywordScore + parts.lentScore;
 }
 
 function normaliseWeights({ semantic, keyword }: Retrieval['channelWeights']): Retrieval['channelWeights'] {
@@ -139,16 +154,17 @@ function shareOf(value: number, best: number): number {
 
 function rank(
   candidates: readonly CandidateRow[],
-  value: (candidate: CandidateRow) => number | null,
+  value: (candidate: CandidateRow, place: number) => number | null,
 ): Map<CandidateRow, number> {
-  const listed = candidates.flatMap((candidate) => {
-    const score = value(candidate);
-    return score === null ? [] : [{ candidate, score: round(score) }];
-  });
+  const listed: { candidate: CandidateRow; score: number }[] = [];
+  for (const [place, candidate] of candidates.entries()) {
+    const score = value(candidate, place);
+    if (score !== null) listed.push({ candidate, score: steady(score) });
+  }
   return new Map(listed.toSorted(byScore).map(({ candidate }, index) => [candidate, index + 1]));
 }
 
 /** Sums that a database adds up in another order differ in their last digits: no order may hang on those. */
-function round(score: number): number {
-  return Number(score.toPrecision(12));
+export function steady(score: number): number {
+  return Math.round(score * 1e12) / 1e12;
 }

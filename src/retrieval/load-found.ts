@@ -1,10 +1,10 @@
-import { readMemoryRows, selectMemoryRows } from '../db/sql/memory-rows.ts';
+import { selectMemoryRows } from '../db/sql/memory-rows.ts';
 import { memoryTypes } from '../db/sql/memory-snapshot.ts';
 import type { RowFilter } from '../db/sql/search-filter.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { readStates } from '../memory/history.ts';
 import type { MemoryReference } from '../memory/links.ts';
-import { referenceKey, type MemoryRow } from '../memory/memories.ts';
+import { memoriesByKey, referenceKey, type MemoryRow } from '../memory/memories.ts';
 
 export interface Found {
   filter: RowFilter;
@@ -16,12 +16,8 @@ export async function loadFound(context: MemoryContext, found: readonly Found[])
   const present = found.filter(({ filter, references }) => !filter.isPast && references.length > 0);
   const statements = present.map(({ filter, references }) => selectMemoryRows(filter.tenantId, references));
   const answers = statements.length === 0 ? [] : await context.db.roundTrip(context.principal.tenantId, statements);
-  const loaded = new Map(present.map((one, place) => [one, byKey(answers[place])]));
+  const loaded = new Map(present.map((one, place) => [one, memoriesByKey(answers[place])]));
   return Promise.all(found.map(async (one) => loaded.get(one) ?? loadPast(context, one)));
-}
-
-function byKey(answer: string | null | undefined): Map<string, MemoryRow> {
-  return new Map(readMemoryRows(answer).map(({ type, row }) => [referenceKey({ type, id: row.id }), row as MemoryRow]));
 }
 
 async function loadPast(

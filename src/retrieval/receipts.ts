@@ -196,7 +196,7 @@ function rowOfDraft(context: MemoryContext, draft: ReceiptDraft): NewReceiptRow 
 function abridge(
   { candidates, shown, dropped }: ReceiptDraft,
   most: number,
-): { candidates: ReceiptCandidate[]; dropped: (ReceiptDrop | ReceiptDropCount)[] } {
+): { candidates: object[]; dropped: (ReceiptDrop | ReceiptDropCount)[] } {
   const chosen = new Set(shown.map(({ choice }) => choice.id));
   const ranked = candidates.toSorted((a, b) => b.score - a.score);
   const named = new Set(
@@ -216,26 +216,52 @@ function abridge(
   };
 }
 
-function asCandidate({ type, id, score, relevance, parts, composite }: ReceiptCandidate): ReceiptCandidate {
+/** A candidate as it is kept: what a candidate without a word, a neighbour or a rank has anyway goes without saying. */
+function asCandidate({ type, id, score, relevance, parts, composite }: ReceiptCandidate): object {
   return {
     type,
     id,
     score: rounded(score),
     relevance: rounded(relevance),
-    parts: parts === null ? null : roundedAll(parts),
-    composite: composite === null ? null : roundedAll(composite),
+    parts: parts === null ? null : abridgeParts(parts, unmatchedParts),
+    composite: composite === null ? null : abridgeParts(composite, plainComposite),
   };
 }
 
-function roundedAll<T extends object>(parts: T): T {
-  const copy = { ...parts } as Record<string, unknown>;
-  for (const name in copy) if (typeof copy[name] === 'number') copy[name] = rounded(copy[name]);
-  return copy as T;
+function candidateOf({ parts, composite, ...candidate }: ReceiptCandidate): ReceiptCandidate {
+  return {
+    ...candidate,
+    parts: parts === null ? null : { ...unmatchedParts, ...parts },
+    composite: composite === null ? null : { ...plainComposite, ...composite },
+  };
+}
+
+const unmatchedParts: MatchParts = {
+  similarity: null,
+  semanticRank: null,
+  keywordScore: 0,
+  lentScore: 0,
+  keywordRank: null,
+  lentSimilarity: null,
+  sessionSimilarity: null,
+  asks: false,
+  rerankScore: null,
+};
+const plainComposite: CompositeParts = { relevance: 0, importance: 0.5, recency: 1, confidence: 1, maturityWeight: 1 };
+
+function abridgeParts<T extends object>(parts: T, usual: Readonly<T>): Partial<T> {
+  const said: Partial<T> = {};
+  for (const name in parts) {
+    const value = parts[name];
+    const kept = typeof value === 'number' ? (rounded(value) as typeof value) : value;
+    if (kept !== usual[name]) said[name] = kept;
+  }
+  return said;
 }
 
 /** Enough to tell and to compare; a receipt of a hundred candidates is large as it is. */
 function rounded(value: number): number {
-  return Number.isInteger(value) && Math.abs(value) < 10_000 ? value : Number(value.toPrecision(4));
+  return Math.round(value * 1e5) / 1e5;
 }
 
 /** By what one tells the same text again, however it is spaced, cased or punctuated. */
@@ -287,7 +313,7 @@ function receiptOf(row: ContextReceipt): Receipt {
   return {
     ...row,
     kind: row.kind as ReceiptKind,
-    candidates: row.candidates as unknown as ReceiptCandidate[],
+    candidates: (row.candidates as unknown as ReceiptCandidate[]).map(candidateOf),
     chosen: row.chosen as unknown as ReceiptChoice[],
     dropped: dropped.filter((one): one is ReceiptDrop => 'id' in one),
     droppedUnnamed: dropped.filter((one): one is ReceiptDropCount => 'count' in one),

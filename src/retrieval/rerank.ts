@@ -2,7 +2,7 @@ import type { Reranker } from '../embedding/reranker.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { textOf } from '../memory/embedded-text.ts';
 import { referenceKey, type MemoryRow } from '../memory/memories.ts';
-import { byScore, type Match } from './fuse.ts';
+import { byScore, steady, type Match } from './fuse.ts';
 import { loadFound } from './load-found.ts';
 import type { PreparedSearch } from './plan.ts';
 
@@ -71,7 +71,7 @@ export function joinRanks(matches: readonly Match[], ranks: ReadonlyMap<string, 
   const joined = matches.map((match): Match => {
     const rank = ranks.get(match.candidate.id) ?? null;
     const share = (1 - weight) * match.relevance + weight * (rank ?? 0);
-    return { ...match, score: Number((best * share).toPrecision(12)), parts: { ...match.parts, rerankScore: rank } };
+    return { ...match, score: steady(best * share), parts: { ...match.parts, rerankScore: rank } };
   });
   const newBest = Math.max(0, ...joined.map(({ score }) => score));
   for (const match of joined) match.relevance = newBest === 0 ? 0 : match.score / newBest;

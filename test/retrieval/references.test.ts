@@ -94,10 +94,10 @@ describe('the queue of references', () => {
     await new Promise<void>((resolve) => {
       const db: Database = {
         ...context.db,
-        transaction: async (tenantId, work) => {
-          const result = await context.db.transaction(tenantId, work);
+        roundTrip: async (...sent) => {
+          const answers = await context.db.roundTrip(...sent);
           resolve();
-          return result;
+          return answers;
         },
       };
       new ReferenceQueue({ db, logger: silent }).enqueue(context, references);
@@ -112,8 +112,7 @@ describe('the queue of references', () => {
     let isDown = true;
     const db: Database = {
       ...context.db,
-      transaction: (tenantId, work) =>
-        isDown ? Promise.reject(new Error('no database')) : context.db.transaction(tenantId, work),
+      roundTrip: (...sent) => (isDown ? Promise.reject(new Error('no database')) : context.db.roundTrip(...sent)),
     };
     const queue = new ReferenceQueue({ db, logger });
     queue.enqueue(context, references);

@@ -4,6 +4,7 @@ import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes.ts';
 import { storeFact } from '../../src/memory/facts.ts';
 import { storeRule } from '../../src/memory/rules.ts';
+import { steady } from '../../src/retrieval/fuse.ts';
 import { searchMemories, searchMemoriesBatch } from '../../src/retrieval/search.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';
 
@@ -202,7 +203,7 @@ describe('a semantic search', () => {
     expect(contentsOf({ results })[0]).toBe('grapefruit marmalade');
     expect(similarities).toEqual(similarities.toSorted((a, b) => b - a));
     expect(similarities[0]).toBeCloseTo(1, 5);
-    expect(results.map(({ score }) => score)).toEqual(similarities.map((value) => Number(value.toPrecision(12))));
+    expect(results.map(({ score }) => score)).toEqual(similarities.map(steady));
   });
 
   it('finds through the index what it finds row by row', async () => {
