@@ -40,11 +40,10 @@ class PendingReferences {
   async write(db: Database, tenantId: string): Promise<void> {
     const types = memoryTypes.filter((type) => this.#byType[type].size > 0);
     if (types.length === 0) return;
-    await db.transaction(tenantId, async (transaction) => {
-      for (const type of types) {
-        await transaction.$executeRaw(bumpReferencesOf(type, tenantId, [...this.#byType[type].values()]));
-      }
-    });
+    await db.roundTrip(
+      tenantId,
+      types.map((type) => bumpReferencesOf(type, tenantId, [...this.#byType[type].values()])),
+    );
   }
 
   #count(type: MemoryType, { id, count, at }: ReferenceCount): void {
