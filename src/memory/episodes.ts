@@ -10,7 +10,7 @@ import { doOnce } from './idempotency.ts';
 import { loadMemories, referenceKey } from './memories.ts';
 import { findMaintenanceSession, isMaintenanceSession, refuseMaintenanceMark } from './maintenance.ts';
 import { normaliseMetadata } from './metadata.ts';
-import { createMutation, mutate, recordCreation, recordCreations, type Mutation } from './mutation.ts';
+import { createMutation, mutate, recordCreations, type Mutation } from './mutation.ts';
 import { requireButler } from './reach.ts';
 import { normaliseContent, normaliseName } from './text.ts';
 import { checkDate, checkNumber, checkOptionalUuid, checkUuid, normaliseTags } from './values.ts';
@@ -32,14 +32,14 @@ export interface StoreEpisodeInput {
 export async function storeEpisode(context: MemoryContext, input: StoreEpisodeInput): Promise<Episode> {
   const values = normaliseEpisode(context, input);
   const embedded = await embedOne(context, values.content);
-  const { tenantId } = context.principal;
   const id = await mutate(context, async (mutation) => {
     const maintenance = await findMaintenanceSession(context, mutation.transaction, [values]);
     if (maintenance !== null) throw isMaintenanceSession(maintenance.sessionId);
     const embeddings = await vectorsOfOne(context, mutation.transaction, embedded);
     return appendEpisode(mutation, input, values, { embeddings });
   });
-  return context.db.tenant(tenantId).episode.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+  const [episode] = await loadEpisodes(context, [id]);
+  return episode as Episode;
 }
 
 /** Several that commit together. One text that is refused refuses them all, and is named by its place. */
@@ -80,11 +80,18 @@ export async function ingestEpisodes(context: MemoryContext, inputs: readonly St
     }
     return stored;
   });
-  const rows = await loadMemories(
-    context,
-    ids.map((id) => ({ type: 'episode', id })),
-  );
-  return ids.map((id) => rows.get(referenceKey({ type: 'episode', id })) as Episode);
+  return loadEpisodes(context, ids);
+}
+
+/** In the order of the ids. One that a key stands for may have expired since. */
+async function loadEpisodes(context: MemoryContext, ids: readonly string[]): Promise<Episode[]> {
+  const references = ids.map((id) => ({ type: 'episode' as const, id }));
+  const rows = await loadMemories(context, references);
+  return references.map((reference) => {
+    const row = rows.get(referenceKey(reference));
+    if (row === undefined) throw new MemoryError('NOT_FOUND', `episode ${reference.id} is not there any more`);
+    return row as Episode;
+  });
 }
 
 /** Of one batch. More is no faster, and holds the database longer. */
@@ -163,7 +170,7 @@ async function appendEpisode(
     const { transaction, tenantId, context } = mutation;
     const { requestId } = context.requestContext;
     await transaction.$executeRaw(insertEpisodes([{ ...values, ...vectors, tenantId, requestId }]));
-    await recordCreation(mutation, { type: 'episode', id: values.id }, 'episode.stored');
+    await mutation.recordCreation({ type: 'episode', id: values.id }, 'episode.stored');
     return values.id;
   });
 }

@@ -1,6 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../db/database.ts';
 import { announceEvents } from '../db/event-signal.ts';
+import { insertCreations } from '../db/sql/insert-creations.ts';
+import type { MemoryType } from '../db/sql/memory-snapshot.ts';
+import { MemoryError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { actorOf, type MemoryContext } from './context.ts';
 
@@ -40,8 +43,29 @@ export async function recordEvents(
   events: readonly EventInput[],
 ): Promise<void> {
   announceEvents(transaction);
-  for (const { id } of events) if (id !== undefined) context.recorded?.push(id);
+  tellRecorded(context, events);
   await transaction.memoryEvent.createMany({ data: events.map((event) => rowOf(context, event)) });
+}
+
+/** Of memories of one type that were just inserted, in their order: what is after is the row as the database has it. */
+export async function recordCreationEvents(
+  context: MemoryContext,
+  transaction: Transaction,
+  type: MemoryType,
+  events: readonly EventInput[],
+): Promise<void> {
+  const [first, ...others] = events.map((event) => rowOf(context, event));
+  if (first === undefined) return;
+  announceEvents(transaction);
+  tellRecorded(context, events);
+  const count = await transaction.$executeRaw(insertCreations(type, [first, ...others]));
+  if (count !== events.length)
+    throw new MemoryError('NOT_FOUND', `${events.length - count} of the new ${type}s are not there`);
+}
+
+/** Consequences have no id of their own choice: they are undone with what caused them. */
+function tellRecorded({ recorded }: MemoryContext, events: readonly EventInput[]): void {
+  for (const { id } of events) if (id !== undefined) recorded?.push(id);
 }
 
 function rowOf(context: MemoryContext, event: EventInput): Prisma.MemoryEventCreateManyInput {

@@ -9,7 +9,7 @@ import { embedOne, vectorsOfOne, type EmbeddedText } from './embed.ts';
 import { mutateOnce } from './idempotency.ts';
 import { createLink, linkToSource, requireEpisode } from './links.ts';
 import { normaliseMetadata } from './metadata.ts';
-import { changeMemory, recordCreation, type Mutation } from './mutation.ts';
+import { changeMemory, type Mutation } from './mutation.ts';
 import { requireScope } from './reach.ts';
 import { normaliseContent, normaliseName } from './text.ts';
 import { checkDate, checkNumber, checkOneOf, checkOptionalUuid, globalScope, normaliseTags } from './values.ts';
@@ -252,7 +252,7 @@ async function insertFact(
   });
   const vectors = await vectorsOfOne(context, transaction, embedding);
   await transaction.$executeRaw(setEmbedding('fact', { tenantId, id: values.id }, vectors));
-  await recordCreation(mutation, { type: 'fact', id: values.id }, 'fact.stored');
+  await mutation.recordCreation({ type: 'fact', id: values.id }, 'fact.stored');
 }
 
 async function linkFact({ consequence: mutation }: Mutation, values: FactValues, live: Fact | null): Promise<void> {

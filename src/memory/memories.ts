@@ -1,6 +1,7 @@
-import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
-import { MemoryError } from '../errors.ts';
+import { readMemoryRows, selectMemoryRows } from '../db/sql/memory-rows.ts';
+import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import type { Transaction } from '../db/database.ts';
+import { MemoryError } from '../errors.ts';
 import type { Episode, Fact, Rule } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
 import { isLive, lockKeysOf, lockLiveFact, type FactValidity } from './facts.ts';
@@ -47,35 +48,20 @@ export function asMemory(row: MemoryRow): Memory {
   return { type: memoryTypeOf(row), row } as Memory;
 }
 
-/** Several at once, under the key of each, whatever their state. One transaction, one statement a type. */
+/** Several at once, under the key of each, whatever their state. One round trip. */
 export async function loadMemories(
-  context: MemoryContext,
+  { db, principal: { tenantId } }: Pick<MemoryContext, 'db' | 'principal'>,
   references: readonly MemoryReference[],
 ): Promise<Map<string, MemoryRow>> {
-  const { tenantId } = context.principal;
-  const rows = new Map<string, MemoryRow>();
-  const types = memoryTypes.filter((type) => references.some((reference) => reference.type === type));
-  if (types.length === 0) return rows;
-  await context.db.transaction(tenantId, async (transaction) => {
-    for (const type of types) {
-      const ids = references.filter((reference) => reference.type === type).map(({ id }) => id);
-      const found = await readers[type](transaction, { tenantId, id: { in: ids } });
-      for (const row of found) rows.set(referenceKey({ type, id: row.id }), row);
-    }
-  });
-  return rows;
+  if (references.length === 0) return new Map();
+  const [answer] = await db.roundTrip(tenantId, [selectMemoryRows(tenantId, references)]);
+  return memoriesByKey(answer);
 }
 
-interface WhereIds {
-  tenantId: string;
-  id: { in: string[] };
+/** What `selectMemoryRows` answered, under the key of each. */
+export function memoriesByKey(answer: string | null | undefined): Map<string, MemoryRow> {
+  return new Map(readMemoryRows(answer).map(({ type, row }) => [referenceKey({ type, id: row.id }), row as MemoryRow]));
 }
-
-const readers = {
-  episode: (transaction: Transaction, where: WhereIds) => transaction.episode.findMany({ where }),
-  fact: (transaction: Transaction, where: WhereIds) => transaction.fact.findMany({ where }),
-  rule: (transaction: Transaction, where: WhereIds) => transaction.rule.findMany({ where }),
-} satisfies Record<MemoryType, unknown>;
 
 export async function getMemory(context: MemoryContext, reference: MemoryReference): Promise<Memory> {
   const memory = await findMemory(context, reference);

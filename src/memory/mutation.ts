@@ -1,10 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../db/database.ts';
-import { selectSnapshot, selectSnapshots, type MemoryType } from '../db/sql/memory-snapshot.ts';
+import { selectSnapshot, type MemoryType } from '../db/sql/memory-snapshot.ts';
 import { MemoryError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
-import { recordEvent, recordEvents, type EventInput } from './events.ts';
+import { recordCreationEvents, recordEvent, type EventInput } from './events.ts';
 
 /** A row as an event keeps it: column names as in the database. */
 export type Snapshot = Prisma.JsonObject;
@@ -21,6 +21,8 @@ export interface Mutation {
   /** Of the event that says what the caller did. */
   readonly eventId: string;
   record(event: EventInput): Promise<void>;
+  /** Of a row that was just inserted. */
+  recordCreation(target: { type: MemoryType; id: string }, eventType: EventInput['eventType']): Promise<void>;
   /** The same mutation, whose events are consequences. */
   readonly consequence: Mutation;
 }
@@ -38,15 +40,20 @@ export function createMutation(context: MemoryContext, transaction: Transaction,
   const eventId = uuidv7();
   const { tenantId } = context.principal;
   const common = { context, transaction, tenantId, eventId, now: context.now() };
+  const recorder = (known: Partial<EventInput>): Pick<Mutation, 'record' | 'recordCreation'> => ({
+    record: (event) => recordEvent(context, transaction, { ...event, ...known }),
+    recordCreation: ({ type, id }, eventType) =>
+      recordCreationEvents(context, transaction, type, [{ eventType, entityType: type, entityId: id, ...known }]),
+  });
   const consequence: Mutation = {
     ...common,
-    record: (event) => recordEvent(context, transaction, { ...event, causeEventId: eventId }),
+    ...recorder({ causeEventId: eventId }),
     get consequence() {
       return consequence;
     },
   };
   const own = { id: eventId, ...(causeEventId !== undefined && { causeEventId }) };
-  return { ...common, consequence, record: (event) => recordEvent(context, transaction, { ...event, ...own }) };
+  return { ...common, ...recorder(own), consequence };
 }
 
 /** Changes a row and records it: the row is locked, so what the event calls before and after really were. */
@@ -62,32 +69,17 @@ export async function changeMemory(
   await mutation.record({ eventType, entityType: target.type, entityId: target.id, before, after });
 }
 
-/** Records a row that was just inserted. */
-export async function recordCreation(
-  mutation: Mutation,
-  target: { type: MemoryType; id: string },
-  eventType: EventInput['eventType'],
-): Promise<void> {
-  const after = await readSnapshot(mutation, target, false);
-  await mutation.record({ eventType, entityType: target.type, entityId: target.id, after });
-}
-
-/** The same for several rows, each a write of its own, in the order of the ids. */
+/** Records several rows that were just inserted, each a write of its own, in the order of the ids. */
 export async function recordCreations(
   context: MemoryContext,
   transaction: Transaction,
   type: MemoryType,
   ids: readonly string[],
 ): Promise<void> {
-  const { tenantId } = context.principal;
-  const rows = await transaction.$queryRaw<{ id: string; snapshot: Snapshot }[]>(selectSnapshots(type, tenantId, ids));
-  const snapshots = new Map(rows.map(({ id, snapshot }) => [id, snapshot]));
   const events = ids.map((id): EventInput => {
-    const after = snapshots.get(id);
-    if (after === undefined) throw new MemoryError('NOT_FOUND', `${type} ${id} is not there`);
-    return { id: uuidv7(), eventType: `${type}.stored`, entityType: type, entityId: id, after };
+    return { id: uuidv7(), eventType: `${type}.stored`, entityType: type, entityId: id };
   });
-  await recordEvents(context, transaction, events);
+  await recordCreationEvents(context, transaction, type, events);
 }
 
 export async function readSnapshot(

@@ -8,7 +8,7 @@ import { embedOne, vectorsOfOne, type EmbeddedText } from './embed.ts';
 import { mutateOnce } from './idempotency.ts';
 import { linkToSource, requireEpisode } from './links.ts';
 import { normaliseMetadata } from './metadata.ts';
-import { changeMemory, mutate, recordCreation, type Mutation } from './mutation.ts';
+import { changeMemory, mutate, type Mutation } from './mutation.ts';
 import { earnedMaturity, effectiveness, isAntiPattern, type Maturity } from './rule-maturity.ts';
 import { requireScope } from './reach.ts';
 import { normaliseContent, normaliseName } from './text.ts';
@@ -82,7 +82,7 @@ export async function writeRule(mutation: Mutation, values: RuleValues, embeddin
   };
   await transaction.rule.create({ data, select: { id: true } });
   await embedRule(mutation, values.id, embedding);
-  await recordCreation(mutation, { type: 'rule', id: values.id }, 'rule.stored');
+  await mutation.recordCreation({ type: 'rule', id: values.id }, 'rule.stored');
   await linkToSource(mutation, { type: 'rule', id: values.id }, values.sourceEpisodeId);
 }
 

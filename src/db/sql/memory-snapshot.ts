@@ -33,10 +33,3 @@ export function selectSnapshot(type: MemoryType, tenantId: string, id: string, l
     SELECT ${snapshotOf('m')} AS snapshot FROM ${Prisma.raw(memoryTables[type])} m
     WHERE tenant_id = ${tenantId} AND id = ${id}::uuid ${Prisma.raw(lock ? 'FOR UPDATE' : '')}`;
 }
-
-/** Of several rows that were just inserted. */
-export function selectSnapshots(type: MemoryType, tenantId: string, ids: readonly string[]): Prisma.Sql {
-  return Prisma.sql`
-    SELECT m.id::text, ${snapshotOf('m')} AS snapshot FROM ${Prisma.raw(memoryTables[type])} m
-    WHERE tenant_id = ${tenantId} AND id = ANY(${ids}::uuid[])`;
-}
