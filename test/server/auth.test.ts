@@ -92,6 +92,16 @@ describe('a server that asks who its callers are', () => {
     expect(await (await ready({ authorization })).json()).toHaveProperty('checks');
   });
 
+  it('tells a butler which part is ill, and an operator also why', async () => {
+    // Its queue has not been started, which is a detail.
+    const query = '{ health { checks { name status detail } } }';
+    const queueAs = async (token: string): Promise<unknown> =>
+      (await ask(token, query)).data.health.checks.find(({ name }: { name: string }) => name === 'queue');
+    const told = { name: 'queue', status: 'starting' };
+    expect(await queueAs(await tokenOf('butler', 'home'))).toEqual({ ...told, detail: null });
+    expect(await queueAs(await tokenOf('operator'))).toEqual({ ...told, detail: 'not started yet' });
+  });
+
   it('takes calls by another name, with a token', async () => {
     const request = new Request('http://memory.example/graphql?query={__typename}', {
       headers: { authorization: `Bearer ${await tokenOf('operator')}`, accept: 'application/json' },
