@@ -2,6 +2,7 @@ import { refreshEventDays, selectEventDays, staleEventDays } from '../db/sql/eve
 import { millisecondsPerDay } from '../durations.ts';
 import { invalidInput } from '../errors.ts';
 import type { MemoryContext } from '../memory/context.ts';
+import { checkDate } from '../memory/values.ts';
 import type { SweepOptions, SweepReport } from './sweep.ts';
 
 /** Counts the events of the days that are over, so that a year of them is not counted again for every chart. */
@@ -26,8 +27,8 @@ export async function readEventDays(
   context: MemoryContext,
   { from, to }: { from?: Date | null | undefined; to?: Date | null | undefined },
 ): Promise<EventDay[]> {
-  const until = to ?? context.now();
-  const since = from ?? new Date(until.getTime() - 30 * millisecondsPerDay);
+  const until = checkDate('to', to) ?? context.now();
+  const since = checkDate('from', from) ?? new Date(until.getTime() - 30 * millisecondsPerDay);
   const days = (until.getTime() - since.getTime()) / millisecondsPerDay;
   if (!(days >= 0 && days <= longestSpanDays)) {
     throw invalidInput('from', `at most ${longestSpanDays} days before to, and not after it`, since.toISOString());
