@@ -1,4 +1,4 @@
-import { setInterval as every } from 'node:timers/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import { checkNames, type Health, type HealthCheck, type HealthProbe, type HealthStatus } from '../../health.ts';
 import { builder } from '../builder.ts';
 
@@ -55,15 +55,29 @@ builder.subscriptionField('health', (t) =>
 
 const watchIntervalMs = 1000;
 
-async function* watchHealth(probe: HealthProbe): AsyncGenerator<Health> {
+/** By hand: a generator that waits cannot be told that nobody wants it any more. */
+function watchHealth(probe: HealthProbe): AsyncIterableIterator<Health> {
+  const ending = new AbortController();
+  const changes = readChanges(probe, ending.signal);
+  const watched: AsyncIterableIterator<Health> = {
+    [Symbol.asyncIterator]: () => watched,
+    next: () => changes.next(),
+    return: () => {
+      ending.abort();
+      return changes.return(undefined);
+    },
+  };
+  return watched;
+}
+
+async function* readChanges(probe: HealthProbe, signal: AbortSignal): AsyncGenerator<Health, undefined> {
   let last = '';
-  const look = async function* (): AsyncGenerator<Health> {
+  while (!signal.aborted) {
     const health = await probe.read();
     const digest = JSON.stringify(health);
-    if (digest === last) return;
+    if (digest !== last) yield health;
     last = digest;
-    yield health;
-  };
-  yield* look();
-  for await (const _ of every(watchIntervalMs, undefined, { ref: false })) yield* look();
+    // It rejects when it is ended, which the loop sees.
+    await wait(watchIntervalMs, undefined, { ref: false, signal }).catch(() => undefined);
+  }
 }
