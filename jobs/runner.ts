@@ -17,6 +17,7 @@ export function createJobRunner(context: JobContext, queue: () => Queue | undefi
     names: jobs.map(({ name }) => name),
     run: async (caller, { name, dryRun }) => {
       const job = findJob(name);
+      if (job.for === 'server' && caller.principal.servesAll !== true) throw concernsAll(name);
       const key = `${caller.principal.tenantId}/${name}`;
       if (underWay.has(key)) throw isUnderWay(name);
       const sweep = asSweep(job, context, queue);
@@ -46,6 +47,17 @@ export function asSweep(job: Job, context: JobContext, queue: () => Queue | unde
     await queue()?.request(name, tenantId);
   };
   return { name: job.name, sweep: (_caller, options) => job.run(context, { ...options, request }) };
+}
+
+/** An operator runs one tenant; the others are not its to work on. */
+function concernsAll(name: string): MemoryError {
+  return new MemoryError(
+    'FORBIDDEN',
+    `${name} is done for all tenants: a grant to write in all is needed; given none`,
+    {
+      hint: `Its schedule does it, and so does whoever runs the server: butler-memory job ${name}.`,
+    },
+  );
 }
 
 function isUnderWay(name: string): MemoryError {

@@ -4,9 +4,11 @@ import { startQueue, type Queue } from '../jobs/queue.ts';
 import { createJobRunner } from '../jobs/runner.ts';
 import { createAuthenticator, localOperator, type Authenticator } from './auth/authenticate.ts';
 import { currentCaller } from './auth/caller.ts';
+import { createVigil, type Vigil } from './auth/vigil.ts';
 import type { MemoryCore } from './create-memory.ts';
 import { pendingMigrations } from './db/migrate.ts';
 import { MemoryError } from './errors.ts';
+import { audited } from './graphql/audit.ts';
 import type { GraphQLContext } from './graphql/context.ts';
 import { createDocumentPolicy, type DocumentPolicy } from './graphql/document-policy.ts';
 import { createGraphQLHttpDoor } from './graphql/http.ts';
@@ -18,6 +20,7 @@ import { describeTroubles, readSchedules } from './lifecycle/schedules.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createMcpHttpDoor, type McpHttpDoor } from './mcp/http.ts';
 import { bindSurface, createMcpServer, selectTools } from './mcp/server.ts';
+import { recordAccess } from './memory/accesses.ts';
 import { createActivityFeed, type ActivityFeedTimes } from './memory/activity-feed.ts';
 import type { MemoryContext, Principal } from './memory/context.ts';
 import { ReferenceQueue } from './memory/references.ts';
@@ -36,6 +39,8 @@ export interface App {
   createMcpServer(groups?: readonly ToolGroup[], caller?: Principal): McpServer;
   /** Who may come in. */
   authenticator: Authenticator;
+  /** For how long what they opened may go on. */
+  vigil: Vigil;
   /** How much they may ask for. */
   limits: Limits;
   metrics: Metrics;
@@ -60,23 +65,10 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
   const metrics = createMetrics(core, knownPaths);
   const limits = createLimits({ ...core, refused: (reason) => metrics.countRefusal(reason) });
   const authenticator = createAuthenticator(core);
-  const createContext: App['createContext'] = (given = {}, caller = currentCaller()) => ({
-    health,
-    activity,
-    references,
-    jobs,
-    memory: {
-      ...reachOf(core, caller ?? requireOpenness(authenticator)),
-      now: core.now,
-      embedder: core.embedder,
-      reranker: core.reranker,
-      logger: core.logger,
-      config: core.config,
-      requestContext: { ...(currentRequestContext() ?? newRequestContext()), ...given },
-    },
-  });
+  const vigil = createVigil(core);
+  const createContext = contextMaker(core, authenticator, { health, activity, references, jobs });
   const policy = createDocumentPolicy(core.config);
-  const graphql = createGraphQLHttpDoor({ policy, bodyLimitBytes, limits, logger: core.logger, createContext });
+  const graphql = createGraphQLHttpDoor({ policy, bodyLimitBytes, limits, vigil, logger: core.logger, createContext });
   const mcp = createMcp(core, createContext);
   const startDatabaseParts = async (): Promise<void> => {
     const changed = await reportModelChanges(core);
@@ -86,11 +78,12 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
   };
   return {
     fetch: (request) =>
-      answerRequest(request, { core, authenticator, graphql, health, limits, mcp: mcp.http, metrics }),
+      answerRequest(request, { core, authenticator, graphql, health, limits, mcp: mcp.http, metrics, vigil }),
     createContext,
     createMcpServer: mcp.newServer,
     documentPolicy: policy,
     authenticator,
+    vigil,
     limits,
     metrics,
     health,
@@ -104,6 +97,7 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
     },
     stop: async () => {
       activity.close();
+      vigil.close();
       await mcp.http.close();
       await references.stop();
       await jobs.stop();
@@ -112,6 +106,25 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
       await queue?.stop();
     },
   };
+}
+
+type Parts = Pick<GraphQLContext, 'health' | 'activity' | 'references' | 'jobs'>;
+
+function contextMaker(core: MemoryCore, authenticator: Authenticator, parts: Parts): App['createContext'] {
+  const { now, embedder, reranker, logger, config } = core;
+  return (given = {}, caller = currentCaller()) => ({
+    ...parts,
+    recordAccess: (context, access) => recordAccess(core.db, context, access),
+    memory: {
+      ...reachOf(core, caller ?? requireOpenness(authenticator)),
+      now,
+      embedder,
+      reranker,
+      logger,
+      config,
+      requestContext: { ...(currentRequestContext() ?? newRequestContext()), ...given },
+    },
+  });
 }
 
 function watchParts(core: MemoryCore, queue: () => Queue | undefined): HealthProbe {
@@ -130,6 +143,7 @@ function watchParts(core: MemoryCore, queue: () => Queue | undefined): HealthPro
 
 /** What a caller works with: a butler sees no more of the database than is its own, whatever the code above forgets. */
 function reachOf({ db }: MemoryCore, principal: Principal): Pick<MemoryContext, 'db' | 'principal'> {
+  if (principal.visit?.mayWrite === false) return { principal, db: db.readingOnly() };
   if (principal.role !== 'butler') return { principal, db };
   if (!principal.butler) throw new MemoryError('UNAUTHENTICATED', 'authorization: a butler that has a name');
   return { principal, db: db.confinedTo(principal.butler) };
@@ -149,6 +163,7 @@ interface Mcp {
 function createMcp({ config, logger, now }: MemoryCore, createContext: App['createContext']): Mcp {
   const { toolGroups, sessions, sessionIdleSeconds: idleSeconds, maxSessions } = config.mcp;
   const surface = bindSurface(schema);
+  const run = audited(execute);
   const newServer: Mcp['newServer'] = (groups = toolGroups, caller) =>
     createMcpServer({
       ...surface,
@@ -157,7 +172,7 @@ function createMcp({ config, logger, now }: MemoryCore, createContext: App['crea
       schema,
       logger,
       execute: async (document, variableValues) =>
-        execute({ schema, document, variableValues, contextValue: createContext({}, caller) }),
+        run({ schema, document, variableValues, contextValue: createContext({}, caller) }),
     });
   const http = createMcpHttpDoor({
     newServer,

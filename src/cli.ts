@@ -55,6 +55,8 @@ token
   .option('--butler <name>', 'the butler that it speaks for; needed for the role butler')
   .option('--name <name>', 'what people call it', 'token')
   .option('--expires <when>', 'when it ends: a date, or a time from now such as 30d or 12h')
+  .option('--across <tenants>', 'other tenants that it may enter, with commas between them, or all; for the role admin')
+  .option('--across-write', 'let it also write in them')
   .action((options: TokenOptions) => run(() => withCore((core) => issueToken(core, options, print))));
 token
   .command('list')

@@ -1,7 +1,10 @@
 import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 import type { Authenticator } from './auth/authenticate.ts';
-import { callerKey, withCaller } from './auth/caller.ts';
+import type { Admission } from './auth/admission.ts';
+import { callerKey, sessionKey, withCaller } from './auth/caller.ts';
 import { protectedResource, protectedResourcePath, refuseUnauthenticated } from './auth/challenge.ts';
+import { decodeTenant, tenantHeader } from './auth/grant.ts';
+import type { Vigil } from './auth/vigil.ts';
 import type { MemoryCore } from './create-memory.ts';
 import { describeError, type DescribedError } from './describe-error.ts';
 import { MemoryError } from './errors.ts';
@@ -27,6 +30,7 @@ export interface Doors {
   limits: Limits;
   mcp: McpHttpDoor;
   metrics: Metrics;
+  vigil: Vigil;
 }
 
 export const knownPaths = ['/', '/graphql', '/mcp', '/healthz', '/readyz', '/metrics'] as const;
@@ -87,9 +91,9 @@ async function route(path: string, request: Request, doors: Doors, requestContex
     case '/graphql':
       return forLimitedCaller(request, doors, async () => doors.graphql.fetch(request, requestContext));
     case '/mcp':
-      return forLimitedCaller(request, doors, (caller) => fetchMcp(request, doors, callerKey(caller)));
+      return forLimitedCaller(request, doors, (admission) => fetchMcp(request, doors, admission));
     case '/metrics':
-      return forCaller(request, doors, (caller) => tellMetrics(doors.metrics, caller));
+      return forCaller(request, doors, ({ principal }) => tellMetrics(doors.metrics, principal));
     default:
       return refuse(404, 'NOT_FOUND', `nothing is at ${path}`);
   }
@@ -99,11 +103,14 @@ async function route(path: string, request: Request, doors: Doors, requestContex
 async function forCaller(
   request: Request,
   { authenticator, core, metrics }: Doors,
-  work: (caller: Principal) => Promise<Response>,
+  work: (admission: Admission) => Promise<Response>,
 ): Promise<Response> {
+  const { headers } = request;
   try {
-    const caller = await authenticator.authenticate(request.headers.get('authorization'));
-    return await withCaller(caller, () => work(caller));
+    const named = headers.get(tenantHeader);
+    const tenant = named === null ? null : decodeTenant(named);
+    const admission = await authenticator.authenticate(headers.get('authorization'), tenant);
+    return await withCaller(admission, () => work(admission));
   } catch (error) {
     if (!(error instanceof MemoryError && error.code === 'UNAUTHENTICATED')) throw error;
     metrics.countRefusal('unauthenticated');
@@ -115,7 +122,7 @@ async function forCaller(
 async function forLimitedCaller(
   request: Request,
   doors: Doors,
-  work: (caller: Principal) => Promise<Response>,
+  work: (admission: Admission) => Promise<Response>,
 ): Promise<Response> {
   const { limits } = doors;
   const authorization = request.headers.get('authorization');
@@ -123,10 +130,11 @@ async function forLimitedCaller(
   let isRunning = false;
   try {
     limits.recognize(authorization);
-    return await forCaller(request, doors, async (caller) => {
-      limits.spend(callerKey(caller), authorization);
+    return await forCaller(request, doors, async (admission) => {
+      const caller = callerKey(admission.principal);
+      limits.spend(caller, authorization);
       isRunning = true;
-      return limits.run(callerKey(caller), leave, () => work(caller));
+      return limits.run(caller, leave, () => work(admission));
     });
   } finally {
     // What runs may go on after its answer, and leaves when it ends.
@@ -135,13 +143,17 @@ async function forLimitedCaller(
 }
 
 /** A stream of a session is a feed and has no end of its own. */
-async function fetchMcp(request: Request, { mcp, limits }: Doors, caller: string): Promise<Response> {
-  if (request.method !== 'GET') return mcp.fetch(request, caller);
-  const close = limits.openFeed(caller);
+async function fetchMcp(request: Request, { mcp, limits, vigil }: Doors, admission: Admission): Promise<Response> {
+  const { principal } = admission;
+  if (request.method !== 'GET') return mcp.fetch(request, sessionKey(principal));
+  const close = limits.openFeed(callerKey(principal));
+  const { signal, release } = vigil.watch(admission);
+  const end = (): void => [close, release].forEach((finish) => finish());
   try {
-    return releaseAtEnd(await mcp.fetch(request, caller), request, close);
+    const response = await mcp.fetch(request, sessionKey(principal));
+    return releaseAtEnd(response, { signal: AbortSignal.any([request.signal, signal]) }, end);
   } catch (error) {
-    close();
+    end();
     throw error;
   }
 }
@@ -149,8 +161,8 @@ async function fetchMcp(request: Request, { mcp, limits }: Doors, caller: string
 /** The details are for those who run it: they name tenants and models. */
 async function tellReadiness(request: Request, { health, authenticator }: Doors): Promise<Response> {
   const read = await health.read();
-  const caller = await authenticator.authenticate(request.headers.get('authorization')).catch(() => undefined);
-  const mayKnow = caller !== undefined && caller.role !== 'butler';
+  const admission = await authenticator.authenticate(request.headers.get('authorization')).catch(() => undefined);
+  const mayKnow = admission !== undefined && admission.principal.role !== 'butler';
   return Response.json(mayKnow ? read : { status: read.status }, { status: isReady(read) ? 200 : 503 });
 }
 

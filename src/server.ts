@@ -122,7 +122,8 @@ export function serveSubscriptions(
     socketOptions(
       app.documentPolicy,
       {
-        authenticate: (authorization) => app.authenticator.authenticate(authorization),
+        authenticate: (authorization, tenant) => app.authenticator.authenticate(authorization, tenant ?? null),
+        vigil: app.vigil,
         createContext: (caller) => app.createContext({}, caller),
         refused: () => app.metrics.countRefusal('unauthenticated'),
       },

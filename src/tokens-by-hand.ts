@@ -1,4 +1,5 @@
 import { contextOfTenant } from '../jobs/job.ts';
+import { everyTenant } from './auth/grant.ts';
 import {
   createToken,
   listTokens,
@@ -18,14 +19,19 @@ export interface TokenOptions {
   butler?: string;
   name: string;
   expires?: string;
+  /** Names with commas between them, or `all`. */
+  across?: string;
+  acrossWrite?: boolean;
 }
 
 type Print = (line: string) => void;
 
 export async function issueToken(core: MemoryCore, options: TokenOptions, print: Print): Promise<void> {
   const expiresAt = options.expires === undefined ? null : readMoment(options.expires, core.now());
-  const { role, butler, name } = options;
-  tell(await createToken(contextOf(core, options.tenant), { role, butler, name, expiresAt }), print);
+  const { role, butler, name, acrossWrite } = options;
+  const across = options.across === 'all' ? [everyTenant] : options.across?.split(',');
+  const given = { role, butler, name, expiresAt, across, acrossWrite };
+  tell(await createToken(contextOf(core, options.tenant), given), print);
 }
 
 export async function replaceToken(core: MemoryCore, tenant: string, id: string, print: Print): Promise<void> {
@@ -54,14 +60,22 @@ function tell({ token, record }: IssuedToken, print: Print): void {
   print(describe(record));
 }
 
-function describe({ tenantId, id, name, role, butler, expiresAt, revokedAt, lastUsedAt }: TokenRecord): string {
+function describe(token: TokenRecord): string {
+  const { tenantId, id, name, role, butler, expiresAt, revokedAt, lastUsedAt } = token;
   const about = [
     `tenant ${tenantId}`,
     role + (butler === null ? '' : ` ${butler}`),
+    describeGrant(token),
     revokedAt === null ? expiresAt && `until ${expiresAt.toISOString()}` : `revoked ${revokedAt.toISOString()}`,
     lastUsedAt && `last used ${lastUsedAt.toISOString()}`,
   ];
   return `${id}  ${name}: ${about.filter(Boolean).join(', ')}`;
+}
+
+function describeGrant({ across, acrossWrite }: TokenRecord): string | null {
+  if (across.length === 0) return null;
+  const tenants = across.includes(everyTenant) ? 'all tenants' : across.join(' and ');
+  return `${acrossWrite ? 'reads and writes' : 'reads'} in ${tenants}`;
 }
 
 const units: Record<string, number> = { h: millisecondsPerDay / 24, d: millisecondsPerDay };

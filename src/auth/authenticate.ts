@@ -2,37 +2,51 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/schema.ts';
 import type { Database, FoundToken } from '../db/database.ts';
 import type { Principal, Role } from '../memory/context.ts';
+import type { Admission, Identity } from './admission.ts';
+import { enterNamedTenant } from './grant.ts';
 import { createJwtVerifier, unauthenticated } from './jwt.ts';
 import { hashToken, tokenPrefix } from './tokens.ts';
 
 export interface Authenticator {
   /** Whether whoever reaches the port must say who they are. */
   readonly isRequired: boolean;
-  /** Who sends a request with this header. Rejects with UNAUTHENTICATED whom nobody vouches for. */
-  authenticate(authorization: string | null | undefined): Promise<Principal>;
+  /**
+   * Who sends a request with this header, in the tenant that it names if it names any. Rejects with UNAUTHENTICATED whom
+   * nobody vouches for, and with FORBIDDEN who names a tenant that it may not enter.
+   */
+  authenticate(authorization: string | null | undefined, namedTenant?: string | null): Promise<Admission>;
 }
 
 /** With no authentication configured, whoever reaches the loopback address is the operator of the one tenant. */
-export const localOperator: Principal = { tenantId: 'default', butler: null, role: 'operator' };
+export const localOperator: Principal = { tenantId: 'default', butler: null, role: 'operator', servesAll: true };
 
 interface Sources {
   config: Config;
-  db: Pick<Database, 'findToken' | 'tenant'>;
+  db: Pick<Database, 'findToken' | 'hasTenant' | 'tenant'>;
   now: () => Date;
   logger: Logger;
 }
 
 export function createAuthenticator(sources: Sources): Authenticator {
-  if (sources.config.auth.mode === 'none') return { isRequired: false, authenticate: async () => localOperator };
-  const verifyJwt = createJwtVerifier(sources.config.auth.jwt);
+  const identify = createIdentifier(sources);
   return {
-    isRequired: true,
-    authenticate: async (authorization) => {
-      const token = readBearer(authorization);
-      if (token.startsWith(tokenPrefix)) return principalOfToken(sources, token);
-      if (verifyJwt === undefined) throw unauthenticated('a token of ours, which begins with bmt_');
-      return verifyJwt(token);
+    isRequired: sources.config.auth.mode === 'required',
+    authenticate: async (authorization, namedTenant) => {
+      const { principal, grant, endsAt, tokenHash } = await identify(authorization);
+      return { principal: await enterNamedTenant(sources.db, principal, grant, namedTenant), endsAt, tokenHash };
     },
+  };
+}
+
+function createIdentifier(sources: Sources): (authorization: string | null | undefined) => Promise<Identity> {
+  const { mode, jwt } = sources.config.auth;
+  if (mode === 'none') return async () => ({ principal: localOperator, grant: null, endsAt: null, tokenHash: null });
+  const verifyJwt = createJwtVerifier(jwt);
+  return async (authorization) => {
+    const token = readBearer(authorization);
+    if (token.startsWith(tokenPrefix)) return identityOfToken(sources, token);
+    if (verifyJwt === undefined) throw unauthenticated('a token of ours, which begins with bmt_');
+    return verifyJwt(token);
   };
 }
 
@@ -42,12 +56,19 @@ function readBearer(authorization: string | null | undefined): string {
   return token;
 }
 
-async function principalOfToken(sources: Sources, token: string): Promise<Principal> {
+async function identityOfToken(sources: Sources, token: string): Promise<Identity> {
   const now = sources.now();
-  const found = await sources.db.findToken(hashToken(token), now);
+  const tokenHash = hashToken(token);
+  const found = await sources.db.findToken(tokenHash, now);
   if (found === undefined) throw unauthenticated('the token is not known, has expired or was revoked');
   noteUse(sources, found, now);
-  return { tenantId: found.tenantId, butler: found.butler, role: found.role as Role };
+  const { id, tenantId, butler, role, expiresAt: endsAt, across, acrossWrite } = found;
+  return {
+    principal: { tenantId, butler, role: role as Role, credential: `token ${id}` },
+    grant: across.length === 0 ? null : { tenants: across, mayWrite: acrossWrite },
+    endsAt,
+    tokenHash,
+  };
 }
 
 /** To the minute: a write for every request would cost more than what it tells. */

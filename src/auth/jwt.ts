@@ -2,16 +2,19 @@ import { readFile } from 'node:fs/promises';
 import { createRemoteJWKSet, importJWK, importSPKI, jwtVerify, errors, type CryptoKey, type JWTPayload } from 'jose';
 import type { Config } from '../config/schema.ts';
 import { MemoryError } from '../errors.ts';
-import { roles, type Principal, type Role } from '../memory/context.ts';
+import { roles, type Role } from '../memory/context.ts';
+import type { Identity } from './admission.ts';
+import { everyTenant, type Grant } from './grant.ts';
 
 /** Who a JSON Web Token says that its bearer is, once it is proved that our issuer said so. */
-export type JwtVerifier = (token: string) => Promise<Principal>;
+export type JwtVerifier = (token: string) => Promise<Identity>;
 
 type JwtConfig = Config['auth']['jwt'];
 
 /** Undefined when none are configured. */
 export function createJwtVerifier(config: JwtConfig): JwtVerifier | undefined {
-  const { issuer, audience, clockToleranceSeconds: clockTolerance, tenantClaim, butlerClaim, roleClaim } = config;
+  const { issuer, audience, clockToleranceSeconds: clockTolerance } = config;
+  const { tenantClaim, butlerClaim, roleClaim, acrossClaim, acrossWriteClaim } = config;
   if (issuer === undefined || audience === undefined) return undefined;
   const key = findKey(config);
   const options = {
@@ -26,7 +29,9 @@ export function createJwtVerifier(config: JwtConfig): JwtVerifier | undefined {
       // The two forms of a key have no common type.
       const { payload } =
         typeof key === 'function' ? await jwtVerify(token, key, options) : await jwtVerify(token, await key, options);
-      return principalOf(payload, { tenantClaim, butlerClaim, roleClaim });
+      const endsAt = new Date(((payload.exp as number) + clockTolerance) * 1000);
+      const claims = { tenantClaim, butlerClaim, roleClaim, acrossClaim, acrossWriteClaim };
+      return { ...identityOf(payload, claims), endsAt, tokenHash: null };
     } catch (error) {
       if (error instanceof errors.JOSEError) throw unauthenticated(describeFault(error), error);
       throw error;
@@ -61,9 +66,10 @@ async function readKey(path: string, algorithm: string): Promise<CryptoKey> {
   }
 }
 
-type Claims = Pick<JwtConfig, 'tenantClaim' | 'butlerClaim' | 'roleClaim'>;
+type Claims = Pick<JwtConfig, 'tenantClaim' | 'butlerClaim' | 'roleClaim' | 'acrossClaim' | 'acrossWriteClaim'>;
 
-function principalOf(payload: JWTPayload, { tenantClaim, butlerClaim, roleClaim }: Claims): Principal {
+function identityOf(payload: JWTPayload, claims: Claims): Pick<Identity, 'principal' | 'grant'> {
+  const { tenantClaim, butlerClaim, roleClaim } = claims;
   const tenantId = payload[tenantClaim];
   const butler = payload[butlerClaim] ?? null;
   const role = payload[roleClaim] ?? 'butler';
@@ -74,7 +80,22 @@ function principalOf(payload: JWTPayload, { tenantClaim, butlerClaim, roleClaim 
   }
   if (!roles.includes(role as Role)) throw unauthenticated(`the claim ${roleClaim} is none of ${roles.join(', ')}`);
   if (role === 'butler' && butler === null) throw unauthenticated(`the claim ${butlerClaim} is missing`);
-  return { tenantId, butler, role: role as Role };
+  const credential = `subject ${JSON.stringify(payload.sub?.slice(0, subjectLimit) ?? null)}`;
+  return { principal: { tenantId, butler, role: role as Role, credential }, grant: grantOf(payload, claims) };
+}
+
+const subjectLimit = 200;
+
+/** What is neither of the forms that are allowed is refused: read as none, it would be a surprise elsewhere. */
+function grantOf(payload: JWTPayload, { roleClaim, acrossClaim, acrossWriteClaim }: Claims): Grant | null {
+  const across = payload[acrossClaim] ?? null;
+  if (across === null) return null;
+  if (payload[roleClaim] !== 'admin') throw unauthenticated(`the claim ${acrossClaim} is for the role admin alone`);
+  const mayWrite = payload[acrossWriteClaim] === true;
+  if (across === 'all') return { tenants: [everyTenant], mayWrite };
+  const isName = (name: unknown): name is string => typeof name === 'string' && name !== '' && name !== everyTenant;
+  if (Array.isArray(across) && across.length > 0 && across.every(isName)) return { tenants: across, mayWrite };
+  throw unauthenticated(`the claim ${acrossClaim} is neither "all" nor a list of tenants`);
 }
 
 function describeFault(error: errors.JOSEError): string {

@@ -16,6 +16,10 @@ export interface NewToken {
   /** The butler that it speaks for; a token of the role butler must have one. */
   butler?: string | null | undefined;
   expiresAt?: Date | null | undefined;
+  /** Other tenants that it may enter, for the role admin: their names, or `everyTenant`. */
+  across?: readonly string[] | undefined;
+  /** Whether it may also write there. */
+  acrossWrite?: boolean | undefined;
 }
 
 /** The token itself is told here and never again: only its hash is kept. */
@@ -53,12 +57,13 @@ export async function rotateToken(context: MemoryContext, id: string): Promise<I
     const old = await findToken(mutation, id);
     if (old.revokedAt !== null) throw new MemoryError('INVALID_TRANSITION', `token ${old.id} is revoked already`);
     await revoke(mutation.consequence, old);
-    const { name, role, butler, expiresAt } = old;
-    return issue(mutation, { name, role: role as Role, butler, expiresAt }, 'token.rotated');
+    const { name, role, butler, expiresAt, across, acrossWrite } = old;
+    const values = { name, role: role as Role, butler, expiresAt, across, acrossWrite };
+    return issue(mutation, values, 'token.rotated');
   });
 }
 
-type TokenValues = Pick<TokenRecord, 'name' | 'butler' | 'expiresAt'> & { role: Role };
+type TokenValues = Pick<TokenRecord, 'name' | 'butler' | 'expiresAt' | 'across' | 'acrossWrite'> & { role: Role };
 
 function normaliseToken({ now }: MemoryContext, given: NewToken): TokenValues {
   const role = roles.find((candidate) => candidate === given.role);
@@ -67,7 +72,15 @@ function normaliseToken({ now }: MemoryContext, given: NewToken): TokenValues {
   if (role === 'butler' && butler === null) throw invalidInput('butler', 'a name, as the role is butler', butler);
   const expiresAt = given.expiresAt ?? null;
   if (expiresAt !== null && !(expiresAt > now())) throw invalidInput('expires', 'a moment to come', expiresAt);
-  return { name: normaliseName('name', given.name), role, butler, expiresAt };
+  return { name: normaliseName('name', given.name), role, butler, expiresAt, ...normaliseGrant(role, given) };
+}
+
+function normaliseGrant(role: Role, given: NewToken): Pick<TokenRecord, 'across' | 'acrossWrite'> {
+  const across = [...new Set(given.across?.map((tenant) => normaliseName('across', tenant)))];
+  const acrossWrite = given.acrossWrite ?? false;
+  if (across.length > 0 && role !== 'admin') throw invalidInput('across', 'none, as the role is not admin', across);
+  if (acrossWrite && across.length === 0) throw invalidInput('across-write', 'with tenants to write in', acrossWrite);
+  return { across, acrossWrite };
 }
 
 async function issue(
@@ -118,7 +131,9 @@ async function revoke(mutation: Mutation, token: TokenRecord): Promise<TokenReco
 }
 
 /** Without the hash, and without what changes at every use. */
-function asPayload({ name, role, butler, expiresAt, revokedAt }: TokenRecord): Prisma.InputJsonObject {
+function asPayload(token: TokenRecord): Prisma.InputJsonObject {
+  const { name, role, butler, expiresAt, revokedAt, across, acrossWrite } = token;
   const at = (moment: Date | null): string | null => moment?.toISOString() ?? null;
-  return { name, role, butler, expires_at: at(expiresAt), revoked_at: at(revokedAt) };
+  const grant = { across, across_write: acrossWrite };
+  return { name, role, butler, expires_at: at(expiresAt), revoked_at: at(revokedAt), ...grant };
 }

@@ -540,6 +540,10 @@ const auth = table({
     environment: 'BUTLER_MEMORY_AUTH',
     description: 'Whether callers must say who they are; none serves the loopback address alone',
   }),
+  access_retention_days: setting(wholeNumber(1, 36_500), {
+    default: 365,
+    description: 'Days for which it is kept who looked at what: reads of admins, and requests across tenants',
+  }),
   jwt: table(
     {
       issuer: setting(httpUrl, { description: 'Who signs the JSON Web Tokens that are taken; none are without it' }),
@@ -559,6 +563,14 @@ const auth = table({
       tenant_claim: setting(line(100), { default: 'tenant', description: 'Claim that names the tenant' }),
       butler_claim: setting(line(100), { default: 'butler', description: 'Claim that names the butler' }),
       role_claim: setting(line(100), { default: 'role', description: 'Claim that names the role; butler without it' }),
+      across_claim: setting(line(100), {
+        default: 'across',
+        description: 'Claim that lists the other tenants that an admin may enter, or says "all"',
+      }),
+      across_write_claim: setting(line(100), {
+        default: 'across_write',
+        description: 'Claim that says true where the admin may also write in them',
+      }),
     },
     ({ issuer, audience, jwks_url: jwks, key_file: key }) => {
       const missing = (name: string): { key: string; allowed: string; given: string } => ({

@@ -34,6 +34,10 @@ export interface Database {
   ): Promise<(string | null)[]>;
   /** The same, for one butler alone: of its tenant it sees and writes what is global and what is its own. */
   confinedTo(butler: string): Database;
+  /** The same, in which nothing can be written but by a round trip that sets `transaction_read_only` to off. */
+  readingOnly(): Database;
+  /** Whether there is such a tenant. */
+  hasTenant(tenantId: string): Promise<boolean>;
   /** Whose a token with this hash is, if it is valid at that moment. */
   findToken(hash: string, at: Date): Promise<FoundToken | undefined>;
   /** The tenants that have stored anything: for sweeps, which then visit each within its own boundary. */
@@ -54,6 +58,10 @@ export interface FoundToken {
   butler: string | null;
   role: string;
   lastUsedAt: Date | null;
+  expiresAt: Date | null;
+  /** The tenants that it may enter; '*' stands for all. */
+  across: string[];
+  acrossWrite: boolean;
 }
 
 export interface DatabaseOptions {
@@ -101,16 +109,26 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       await prisma.$disconnect();
       await engine.close();
     },
-    confinedTo: (butler) => ({
-      ...database,
-      ...tenantDoors({ engine, prisma, events, options }, butler),
-    }),
+    hasTenant: async (tenantId) => {
+      const { rows } = await asMaintenance(engine, options, (client) =>
+        client.query<{ exists: boolean }>('SELECT memory_tenant_exists($1) AS exists', [tenantId]),
+      );
+      return rows[0]?.exists === true;
+    },
+    confinedTo: (butler) => open({ butler }),
+    readingOnly: () => open({ settings: { transaction_read_only: 'on' } }),
   };
-  return { ...database, ...tenantDoors({ engine, prisma, events, options }, null) };
+  const open = (reach: Reach): Database => ({
+    ...database,
+    ...tenantDoors({ engine, prisma, events, options }, reach),
+  });
+  return open({});
 }
 
 const findToken = `
-  SELECT tenant_id AS "tenantId", id::text, butler, role, last_used_at AS "lastUsedAt" FROM memory_token($1, $2)`;
+  SELECT tenant_id AS "tenantId", id::text, butler, role, last_used_at AS "lastUsedAt", expires_at AS "expiresAt",
+    across, across_write AS "acrossWrite"
+  FROM memory_token($1, $2)`;
 
 interface Parts {
   engine: Engine;
@@ -121,10 +139,18 @@ interface Parts {
 
 type TenantDoors = Pick<Database, 'transaction' | 'roundTrip' | 'tenant'>;
 
+interface Reach {
+  /** The one to whom it is confined, if it is to any. */
+  butler?: string;
+  /** That hold unless a round trip says otherwise. */
+  settings?: Readonly<Record<string, string>>;
+}
+
 /** The ways into a tenant. Each begins by saying which one, and how much of it may be seen. */
-function tenantDoors({ engine, prisma, events, options }: Parts, butler: string | null): TenantDoors {
+function tenantDoors({ engine, prisma, events, options }: Parts, reach: Reach): TenantDoors {
+  const { butler = null, settings: usual } = reach;
   const enter = (tenantId: string, settings?: Readonly<Record<string, string>>): Prisma.Sql =>
-    enterTenant({ tenantId, butler, statementTimeoutMs: options.statementTimeoutMs }, settings);
+    enterTenant({ tenantId, butler, statementTimeoutMs: options.statementTimeoutMs }, { ...usual, ...settings });
   return {
     transaction: async (tenantId, work) => {
       let opened: Transaction | undefined;

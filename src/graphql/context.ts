@@ -1,5 +1,6 @@
 import type { JobRunner } from '../lifecycle/job-runs.ts';
 import type { ActivityFeed } from '../memory/activity-feed.ts';
+import type { Access } from '../memory/accesses.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import type { ReferenceQueue } from '../memory/references.ts';
 import type { HealthProbe } from '../health.ts';
@@ -13,4 +14,6 @@ export interface GraphQLContext {
   readonly references: ReferenceQueue;
   /** Runs jobs by name, for operators. */
   readonly jobs: JobRunner;
+  /** Writes down who looked at what, with rights that the caller may not have. */
+  readonly recordAccess: (context: MemoryContext, access: Access) => Promise<void>;
 }

@@ -1,15 +1,16 @@
 import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operations';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import { GraphQLError, type ExecutionArgs } from 'graphql';
-import type { DocumentNode } from 'graphql';
+import { GraphQLError, type DocumentNode, type ExecutionArgs, type ExecutionResult } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import type { Vigil } from '../auth/vigil.ts';
 import { currentDeadline } from '../limits/deadline.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { RequestContext } from '../request-id.ts';
 import { pagePolicy } from '../security-headers.ts';
+import { audited } from './audit.ts';
 import { documentTokenLimit } from './builder.ts';
 import type { GraphQLContext } from './context.ts';
 import { persistedOnly, type DocumentPolicy } from './document-policy.ts';
@@ -23,12 +24,13 @@ export interface GraphQLHttpOptions {
   policy: DocumentPolicy;
   bodyLimitBytes: number;
   limits: Limits;
+  vigil: Vigil;
   logger: Logger;
   createContext: (requestContext: RequestContext) => GraphQLContext;
 }
 
 export function createGraphQLHttpDoor(options: GraphQLHttpOptions): GraphQLHttpDoor {
-  const { policy, bodyLimitBytes, limits, logger, createContext } = options;
+  const { policy, bodyLimitBytes, limits, vigil, logger, createContext } = options;
   const explorer = createExplorer();
   return createYoga<RequestContext, GraphQLContext>({
     schema,
@@ -48,7 +50,8 @@ export function createGraphQLHttpDoor(options: GraphQLHttpOptions): GraphQLHttpD
       addRules(policy),
       ...persistedOperations(policy),
       endAtDeadline,
-      limitSubscriptions(limits),
+      auditQueries,
+      limitSubscriptions(limits, vigil),
       guardExplorer(explorer),
     ],
   });
@@ -82,11 +85,18 @@ const endAtDeadline: Plugin = {
   onExecute: ({ args }) => void Object.assign(args, { signal: currentDeadline() }),
 };
 
-function limitSubscriptions(limits: Limits): Plugin {
+const auditQueries: Plugin = {
+  onExecute: ({ executeFn, setExecuteFn }) => setExecuteFn(audited(executeFn as Execute)),
+};
+
+type Execute = (args: ExecutionArgs) => Promise<ExecutionResult>;
+
+function limitSubscriptions(limits: Limits, vigil: Vigil): Plugin {
   return {
     onSubscribe: ({ args, subscribeFn, setSubscribeFn }) => {
       const { request } = args.contextValue;
-      const limited = limitFeeds(limits, subscribeFn as Subscribe, request.signal);
+      const ends = { hungUp: request.signal, vigil };
+      const limited = limitFeeds(limits, audited(subscribeFn as Subscribe), ends);
       setSubscribeFn((subscription: ExecutionArgs) => limited(subscription).catch(tellStatus));
     },
   };

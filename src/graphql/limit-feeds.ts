@@ -1,6 +1,7 @@
 import { isAsyncIterable } from 'graphql-yoga';
 import type { ExecutionArgs, ExecutionResult } from 'graphql';
-import { callerKey } from '../auth/caller.ts';
+import { callerKey, currentAdmission } from '../auth/caller.ts';
+import type { Vigil } from '../auth/vigil.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Release } from '../limits/places.ts';
 import type { GraphQLContext } from './context.ts';
@@ -8,14 +9,27 @@ import type { GraphQLContext } from './context.ts';
 type Answers = AsyncGenerator<ExecutionResult, void, void>;
 export type Subscribe = (subscription: ExecutionArgs) => Promise<AsyncIterable<ExecutionResult> | ExecutionResult>;
 
-/** A subscription as a feed of its caller's, from its beginning until it ends, is ended or its client has hung up. */
-export function limitFeeds(limits: Limits, subscribe: Subscribe, hungUp?: AbortSignal): Subscribe {
+/** What ends a feed from outside. */
+export interface FeedEnds {
+  /** Its client has hung up. */
+  hungUp: AbortSignal;
+  /** Whatever its caller was let in by has ended. */
+  vigil: Vigil;
+}
+
+/** A subscription as a feed of its caller's, from its beginning until it ends or is ended. A socket ends its own. */
+export function limitFeeds(limits: Limits, subscribe: Subscribe, ends?: FeedEnds): Subscribe {
   return async (subscription) => {
     const { memory } = subscription.contextValue as GraphQLContext;
-    const release = limits.openFeed(callerKey(memory.principal));
+    const close = limits.openFeed(callerKey(memory.principal));
+    const watch = ends?.vigil.watch(currentAdmission());
+    const release = (): void => [close, watch?.release].forEach((finish) => finish?.());
     try {
       const answers = await subscribe(subscription);
-      if (isAsyncIterable(answers)) return endWith(hungUp, releaseWhenDone(answers, release));
+      if (isAsyncIterable(answers)) {
+        const signals = [ends?.hungUp, watch?.signal].filter((signal) => signal !== undefined);
+        return endWith(AbortSignal.any(signals), releaseWhenDone(answers, release));
+      }
       release();
       return answers;
     } catch (error) {
@@ -26,10 +40,10 @@ export function limitFeeds(limits: Limits, subscribe: Subscribe, hungUp?: AbortS
 }
 
 /** An answer to a client that is gone is not even begun, so nobody would end the feed. */
-function endWith(hungUp: AbortSignal | undefined, answers: Answers): Answers {
+function endWith(ended: AbortSignal, answers: Answers): Answers {
   const end = (): void => void answers.return();
-  if (hungUp?.aborted === true) end();
-  else hungUp?.addEventListener('abort', end, { once: true });
+  if (ended.aborted) end();
+  else ended.addEventListener('abort', end, { once: true });
   return answers;
 }
 

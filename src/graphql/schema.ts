@@ -1,5 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { builder } from './builder.ts';
+import './types/access.ts';
 import './types/activity.ts';
 import './types/consolidation.ts';
 import './types/context.ts';

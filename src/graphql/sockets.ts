@@ -2,12 +2,16 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { execute, GraphQLError, parse, subscribe, type ExecutionArgs, type ExecutionResult } from 'graphql';
 import type { ServerOptions } from 'graphql-ws';
 import type { Logger } from 'pino';
+import type { Admission } from '../auth/admission.ts';
 import { callerKey } from '../auth/caller.ts';
+import { decodeTenant, tenantHeader } from '../auth/grant.ts';
+import type { Vigil } from '../auth/vigil.ts';
 import { MemoryError } from '../errors.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Release } from '../limits/places.ts';
 import type { Principal } from '../memory/context.ts';
+import { audited } from './audit.ts';
 import { documentTokenLimit } from './builder.ts';
 import type { GraphQLContext } from './context.ts';
 import { refuseForeignDocument, validateDocument, type DocumentPolicy } from './document-policy.ts';
@@ -16,7 +20,9 @@ import { limitFeeds, type Subscribe } from './limit-feeds.ts';
 import { schema } from './schema.ts';
 
 export interface SocketCallers {
-  authenticate(authorization: string | undefined): Promise<Principal>;
+  authenticate(authorization: string | undefined, namedTenant: string | undefined): Promise<Admission>;
+  /** Tells when whatever a caller was let in by has ended. */
+  vigil: Vigil;
   createContext(caller: Principal | undefined): GraphQLContext;
   /** Told of whoever could not say who they are. */
   refused(): void;
@@ -32,10 +38,18 @@ export interface SocketExtra {
   isClosed?: boolean;
 }
 
-/** A browser cannot set the header of a socket: it says who it is in the message that opens the protocol. */
+/** A browser cannot set the headers of a socket: it says who it is in the message that opens the protocol. */
 function authorizationOf(params: Record<string, unknown> | undefined, { request }: SocketExtra): string | undefined {
   const given = params?.['authorization'];
   return typeof given === 'string' ? given : request.headers.authorization;
+}
+
+/** What is not a text is no name of a tenant, and is refused as such: who names one must not end up at home. */
+function namedTenantOf(params: Record<string, unknown> | undefined, { request }: SocketExtra): string | undefined {
+  const given = params?.[tenantHeader] ?? undefined;
+  if (given !== undefined) return typeof given === 'string' ? given : JSON.stringify(given);
+  const header = request.headers[tenantHeader];
+  return header === undefined ? undefined : decodeTenant(String(header));
 }
 
 /**
@@ -51,13 +65,15 @@ export function socketOptions(
   return {
     onConnect: async ({ connectionParams, extra }) => {
       try {
-        extra.caller = await callers.authenticate(authorizationOf(connectionParams, extra));
-        takePlace(extra, limits);
+        const tenant = namedTenantOf(connectionParams, extra);
+        const admission = await callers.authenticate(authorizationOf(connectionParams, extra), tenant);
+        extra.caller = admission.principal;
+        takePlace(extra, limits, callers.vigil.watch(admission));
         return true;
       } catch (error) {
         if (error instanceof LimitError) extra.socket.close(tryAgainLater, error.message);
         else if (error instanceof MemoryError && error.code === 'UNAUTHENTICATED') callers.refused();
-        else throw error;
+        else if (!(error instanceof MemoryError && error.code === 'FORBIDDEN')) throw error;
         return false;
       }
     },
@@ -79,7 +95,7 @@ export function socketOptions(
       }
     },
     execute: (operation) => answerRefusal(() => runOperation(limits, operation)),
-    subscribe: (operation) => answerRefusal(() => limitFeeds(limits, subscribe as Subscribe)(operation)),
+    subscribe: (operation) => answerRefusal(() => limitFeeds(limits, audited(subscribe as Subscribe))(operation)),
     onNext: (_connection, _id, _payload, _arguments, { data, errors }) =>
       errors && { data: data ?? null, errors: errors.map((error) => maskError(error, logger).toJSON()) },
     onError: (_connection, _id, _payload, errors) => errors.map((error) => maskError(error, logger).toJSON()),
@@ -89,8 +105,19 @@ export function socketOptions(
 /** The close code 1013, after which clients of graphql-ws come again. */
 const tryAgainLater = 1013;
 
-function takePlace(extra: SocketExtra, limits: Limits): void {
-  extra.leave = limits.openSocket(keyOf(extra));
+/** The close code of graphql-ws after which clients do not come again by themselves. */
+const unauthorized = 4401;
+
+function takePlace(extra: SocketExtra, limits: Limits, { signal, release }: ReturnType<Vigil['watch']>): void {
+  try {
+    const leave = limits.openSocket(keyOf(extra));
+    extra.leave = () => [leave, release].forEach((finish) => finish());
+  } catch (error) {
+    release();
+    throw error;
+  }
+  const end = (): void => extra.socket.close(unauthorized, 'the token has expired or was revoked');
+  signal.addEventListener('abort', end, { once: true });
   // Whoever hung up while we asked who it is will not do so again.
   if (extra.isClosed === true) extra.leave();
 }
@@ -102,7 +129,7 @@ function keyOf({ caller }: SocketExtra): string {
 
 async function runOperation(limits: Limits, operation: ExecutionArgs): Promise<ExecutionResult> {
   const { memory } = operation.contextValue as GraphQLContext;
-  return limits.run(callerKey(memory.principal), limits.enter(), async () => execute(operation));
+  return limits.run(callerKey(memory.principal), limits.enter(), async () => audited(execute)(operation));
 }
 
 /** A refusal is the answer to its operation; graphql-ws would close the whole connection. */

@@ -6,7 +6,7 @@ import type { SweepOptions, SweepReport } from './sweep.ts';
 const jobRunDays = 30;
 const rowsPerTransaction = 5000;
 
-/** Removes what was written down for a while only: receipts, idempotency keys and job runs. No memory is concerned. */
+/** Removes what was written down for a while only: receipts, keys, job runs and access records. No memory is concerned. */
 export async function sweepLeftovers(context: MemoryContext, options: SweepOptions): Promise<SweepReport> {
   const now = context.now();
   const daysAgo = (days: number): Date => new Date(now.getTime() - days * millisecondsPerDay);
@@ -14,6 +14,7 @@ export async function sweepLeftovers(context: MemoryContext, options: SweepOptio
     { name: 'receipts', table: 'context_receipts', until: now },
     { name: 'idempotencyKeys', table: 'idempotency_keys', until: daysAgo(context.config.memory.idempotencyTtlDays) },
     { name: 'jobRuns', table: 'job_runs', until: daysAgo(jobRunDays) },
+    { name: 'accessRecords', table: 'access_records', until: daysAgo(context.config.auth.accessRetentionDays) },
   ];
   const report: SweepReport = {};
   for (const { name, ...leftover } of leftovers) {

@@ -1,7 +1,12 @@
 import type { Release } from './places.ts';
 
 /** A stream is in use until its client or its source ends it; any other answer is complete. */
-export function releaseAtEnd(response: Response, { signal }: Request, release: Release, firstText?: string): Response {
+export function releaseAtEnd(
+  response: Response,
+  { signal }: Pick<Request, 'signal'>,
+  release: Release,
+  firstText?: string,
+): Response {
   if (response.body === null || !response.headers.get('content-type')?.startsWith('text/event-stream')) {
     release();
     return response;

@@ -10,10 +10,23 @@ export type Role = (typeof roles)[number];
 
 /** Who asks. Comes from the authenticated connection, never from an argument. */
 export interface Principal {
+  /** The tenant that is worked in: of a visitor, not its own. */
   readonly tenantId: string;
   /** The butler that asks; null for a person or a tool that works for none. */
   readonly butler: string | null;
   readonly role: Role;
+  /** What it came in by, for who looks after it: a token by its id, a subject of the issuer. */
+  readonly credential?: string;
+  /** Of who came from another tenant, by a grant. */
+  readonly visit?: Visit;
+  /** Whether it may do what concerns all tenants at once. */
+  readonly servesAll?: boolean;
+}
+
+export interface Visit {
+  /** The tenant that it comes from, and that vouches for it. */
+  readonly home: string;
+  readonly mayWrite: boolean;
 }
 
 /** First argument of every domain function: all that it may know of the world. */
@@ -37,5 +50,7 @@ export interface MemoryContext {
 /** Who did it, as events record it. */
 export function actorOf({ principal, actor }: Pick<MemoryContext, 'principal' | 'actor'>): string {
   if (actor !== undefined) return actor;
-  return principal.butler === null ? principal.role : `${principal.role}:${principal.butler}`;
+  const { role, butler, visit, credential } = principal;
+  if (visit !== undefined) return `${role}@${visit.home} by ${credential ?? 'nothing'}`;
+  return butler === null ? role : `${role}:${butler}`;
 }

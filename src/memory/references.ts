@@ -73,7 +73,8 @@ export class ReferenceQueue {
   }
 
   enqueue({ principal, now }: Pick<MemoryContext, 'principal' | 'now'>, references: readonly MemoryReference[]): void {
-    if (references.length === 0) return;
+    // A visitor is not one for whom the memories of a tenant are kept.
+    if (references.length === 0 || principal.visit !== undefined) return;
     this.#pendingOf(principal.tenantId).add(references, now());
     this.#scheduled ??= setImmediate(() => {
       this.#scheduled = null;

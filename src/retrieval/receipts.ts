@@ -159,7 +159,9 @@ export function compositeOf(considered: Considered | ConsideredForRecall): Compo
 export async function keepReceipts(context: MemoryContext, drafts: readonly ReceiptDraft[]): Promise<string[]> {
   if (drafts.length === 0) return [];
   const rows = drafts.map((draft) => rowOfDraft(context, draft));
-  await context.db.roundTrip(context.principal.tenantId, [insertReceipts(rows)], { synchronous_commit: 'off' });
+  // Who may only read is shown something too, and the receipt says what.
+  const settings = { synchronous_commit: 'off', transaction_read_only: 'off' };
+  await context.db.roundTrip(context.principal.tenantId, [insertReceipts(rows)], settings);
   return rows.map(({ id }) => id);
 }
 

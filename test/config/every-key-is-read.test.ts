@@ -74,7 +74,10 @@ async function serveAndAsk(): Promise<void> {
 async function askWhoCalls(): Promise<void> {
   const core = await createTestCore(recorded.config);
   try {
-    const config = { ...recorded.config, auth: { mode: 'required' as const, jwt: recorded.config.auth.jwt } };
+    const config = {
+      ...recorded.config,
+      auth: { mode: 'required' as const, accessRetentionDays: 1, jwt: recorded.config.auth.jwt },
+    };
     const authenticator = createAuthenticator({ ...core, config });
     await expect(authenticator.authenticate('Bearer nonsense')).rejects.toThrow('butler.auth.jwt.key_file');
   } finally {

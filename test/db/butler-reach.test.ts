@@ -49,7 +49,14 @@ async function seed(client: Pick<PoolClient, 'query'>): Promise<void> {
     await insert('memory_events', { entity_type: 'consolidation_run', entity_id: run });
   }
   await insert('memory_events', { entity_type: 'token', entity_id: 'x' });
-  for (const table of ['job_runs', 'event_days', 'api_tokens', 'embedding_versions', 'idempotency_keys']) {
+  for (const table of [
+    'access_records',
+    'job_runs',
+    'event_days',
+    'api_tokens',
+    'embedding_versions',
+    'idempotency_keys',
+  ]) {
     await insert(table);
   }
 }
@@ -65,6 +72,7 @@ afterAll(() => drop());
 
 /** Of all that there is of the tenant: how many a butler sees, and how many who works for the whole tenant sees. */
 const seen: Record<string, { butler: number; tenant: number }> = {
+  access_records: { butler: 0, tenant: 1 },
   api_tokens: { butler: 0, tenant: 1 },
   consolidation_runs: { butler: 1, tenant: 2 },
   context_receipts: { butler: 1, tenant: 2 },

@@ -80,6 +80,8 @@ describe('checks', () => {
     job_runs_status_check: () => ({ status: 'nonsense', finished_at: new Date('2026-01-02') }),
     job_runs_finished_check: () => ({ finished_at: new Date('2026-01-02') }),
     api_tokens_butler_check: () => ({ role: 'butler' }),
+    api_tokens_across_check: () => ({ role: 'operator', across: '{other}' }),
+    api_tokens_across_write_check: () => ({ across_write: true }),
     ...Object.fromEntries(
       ['episodes', 'facts', 'rules'].flatMap((table) => [
         [`${table}_language_check`, () => ({ language: 'klingon' })],
@@ -155,6 +157,7 @@ describe('checks', () => {
     const checks = await listChecks();
     const enumerated = checks.filter(({ definition }) => definition.includes('= ANY (ARRAY['));
     expect(enumerated.map(({ table, column }) => `${table}.${column}`).toSorted()).toEqual([
+      'access_records.kind',
       'api_tokens.role',
       'consolidation_runs.engine',
       'consolidation_runs.status',

@@ -98,9 +98,10 @@ describe('writing', () => {
   test('an update touches only rows of the tenant that is set', async () => {
     const update = (client: PoolClient, table: string): Promise<number | null> =>
       count(client, `UPDATE ${table} SET tenant_id = tenant_id`);
-    expect(await onEveryTable(undefined, update)).toEqual(everywhere<number | string>(0, { memory_events: denied }));
-    expect(await onEveryTable('tenant-c', update)).toEqual(everywhere<number | string>(0, { memory_events: denied }));
-    expect(await onEveryTable('tenant-a', update)).toEqual(everywhere<number | string>(1, { memory_events: denied }));
+    const unchangeable = { memory_events: denied, access_records: denied };
+    expect(await onEveryTable(undefined, update)).toEqual(everywhere<number | string>(0, unchangeable));
+    expect(await onEveryTable('tenant-c', update)).toEqual(everywhere<number | string>(0, unchangeable));
+    expect(await onEveryTable('tenant-a', update)).toEqual(everywhere<number | string>(1, unchangeable));
   });
 
   test('a delete touches only rows of the tenant that is set', async () => {

@@ -32,6 +32,7 @@ const owners: Record<string, (row: Row, find: Find) => string> = {
   memory_events: (row, find) => ownerOfEvent(row, find),
   embedding_versions: () => global,
   idempotency_keys: ({ key }) => /^key of (\w+)/.exec(String(key))?.[1] ?? operators,
+  access_records: () => operators,
   api_tokens: () => operators,
   event_days: () => operators,
   job_runs: () => operators,

@@ -27,7 +27,12 @@ it('receipts go when they have expired, and no other tenant loses any', async ()
   await insert('context_receipts', { expires_at: new Date(core.start.getTime() + 1) });
   await insert('context_receipts', { expires_at: core.start }, 'another');
 
-  expect(await scene.sweepOnce(sweepLeftovers)).toEqual({ receipts: 1, idempotencyKeys: 0, jobRuns: 0 });
+  expect(await scene.sweepOnce(sweepLeftovers)).toEqual({
+    receipts: 1,
+    idempotencyKeys: 0,
+    jobRuns: 0,
+    accessRecords: 0,
+  });
   expect(await scene.client.contextReceipt.count()).toBe(1);
   expect(await core.db.tenant('another').contextReceipt.count()).toBe(1);
 });
@@ -52,5 +57,19 @@ it('job runs go thirty days after they ended, or after the last sign of those th
   await insert('job_runs', { ...run, ...times(old), status: 'running' });
   await insert('job_runs', { ...run, ...times(young), status: 'running' });
 
-  expect(await scene.sweepOnce(sweepLeftovers)).toEqual({ receipts: 0, idempotencyKeys: 0, jobRuns: 2 });
+  expect(await scene.sweepOnce(sweepLeftovers)).toEqual({
+    receipts: 0,
+    idempotencyKeys: 0,
+    jobRuns: 2,
+    accessRecords: 0,
+  });
+});
+
+it('access records go after the days that are configured', async () => {
+  const { accessRetentionDays } = scene.context().config.auth;
+  await insert('access_records', { accessed_at: earlier(accessRetentionDays) });
+  await insert('access_records', { accessed_at: earlier(accessRetentionDays - 1) });
+
+  expect(await scene.sweepOnce(sweepLeftovers)).toMatchObject({ accessRecords: 1 });
+  expect(await scene.client.accessRecord.count()).toBe(1);
 });

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await writeFile(keyFile, await exportSPKI(keys.publicKey));
   const config = testConfig();
   const jwt = { ...config.auth.jwt, issuer, audience, keyFile };
-  testApp = await createTestApp({ ...config, auth: { mode: 'required', jwt } });
+  testApp = await createTestApp({ ...config, auth: { ...config.auth, mode: 'required', jwt } });
 });
 afterAll(() => testApp.close());
 

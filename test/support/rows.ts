@@ -69,6 +69,14 @@ const smallest: Record<string, () => Row> = {
     started_at: past,
     last_sign_at: past,
   }),
+  access_records: () => ({
+    accessed_at: past,
+    kind: 'read',
+    actor: 'admin',
+    request_id: 'request-1',
+    operations: '{search}',
+    digest: 'none',
+  }),
   event_days: () => ({ day: '2026-01-01', event_type: `fact.${randomUUID()}`, count: 1 }),
   api_tokens: () => ({
     name: 'test',

@@ -1,0 +1,10 @@
+import { Prisma, type AccessRecord } from '../../generated/prisma/client.ts';
+
+export function insertAccess(row: AccessRecord): Prisma.Sql {
+  return Prisma.sql`
+    INSERT INTO access_records (
+      tenant_id, id, accessed_at, kind, actor, request_id, operations, ids, digest, home_tenant, entered_tenant
+    ) VALUES (
+      ${row.tenantId}, ${row.id}::uuid, ${row.accessedAt}::timestamptz, ${row.kind}, ${row.actor}, ${row.requestId},
+      ${row.operations}::text[], ${row.ids}::text[], ${row.digest}, ${row.homeTenant}, ${row.enteredTenant})`;
+}
