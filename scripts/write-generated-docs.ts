@@ -1,4 +1,5 @@
-// Writes the committed files that the code decides: schema.graphql and the table in docs/configuration.md.
+// Writes the committed files that the code decides: schema.graphql and the tables in docs/configuration.md and
+// docs/security.md.
 // With --check it writes nothing and fails if one differs.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,12 +7,12 @@ import { lexicographicSortSchema, printSchema } from 'graphql';
 import { renderConfigReference } from '../src/config/reference.ts';
 import { schema } from '../src/graphql/schema.ts';
 import { packageRoot } from '../src/package-root.ts';
-
-const configurationPage = join(packageRoot, 'docs', 'configuration.md');
+import { renderRoleReference } from '../src/role-reference.ts';
 
 const files = [
   { path: join(packageRoot, 'schema.graphql'), content: `${printSchema(lexicographicSortSchema(schema))}\n` },
-  { path: configurationPage, content: withReference(readFileSync(configurationPage, 'utf8')) },
+  pageWithTable('configuration.md', 'keys', renderConfigReference()),
+  pageWithTable('security.md', 'roles', renderRoleReference(schema)),
 ];
 
 if (process.argv.includes('--check')) check();
@@ -23,10 +24,12 @@ function check(): void {
   if (stale.length > 0) process.exitCode = 1;
 }
 
-function withReference(page: string): string {
-  return page.replace(/(<!-- keys:start -->\n\n)[\s\S]*(\n\n<!-- keys:end -->)/, (_, start: string, end: string) => {
-    return `${start}${renderConfigReference().trim()}${end}`;
-  });
+function pageWithTable(name: string, mark: string, table: string): { path: string; content: string } {
+  const path = join(packageRoot, 'docs', name);
+  const place = new RegExp(`(<!-- ${mark}:start -->\\n\\n)[\\s\\S]*(\\n\\n<!-- ${mark}:end -->)`);
+  const page = readFileSync(path, 'utf8');
+  if (!place.test(page)) throw new Error(`docs/${name} has no place for a table: <!-- ${mark}:start --> to end`);
+  return { path, content: page.replace(place, (_, start: string, end: string) => `${start}${table.trim()}${end}`) };
 }
 
 function readIfThere(path: string): string | null {

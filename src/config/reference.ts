@@ -1,3 +1,4 @@
+import { renderTable } from '../markdown-table.ts';
 import { settings } from './schema.ts';
 
 export interface ConfigReferenceRow {
@@ -21,7 +22,7 @@ export function configReference(): ConfigReferenceRow[] {
   }));
 }
 
-/** The Markdown table of docs/configuration.md, with its columns aligned as the formatter aligns them. */
+/** The table of docs/configuration.md. */
 export function renderConfigReference(): string {
   const rows = configReference().map((row) => [
     code(row.key),
@@ -30,12 +31,7 @@ export function renderConfigReference(): string {
     code(row.environment),
     row.description,
   ]);
-  const table = [['Key', 'Must be', 'Default', 'Environment', 'Meaning'], ...rows];
-  const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
-  const [heading, ...body] = table.map((row) => renderRow(row.map((cell, column) => cell.padEnd(widths[column] ?? 0))));
-  return [heading, renderRow(widths.map((width) => '-'.repeat(width))), ...body].join('\n');
+  return renderTable([['Key', 'Must be', 'Default', 'Environment', 'Meaning'], ...rows]);
 }
 
 const code = (text: string): string => (text === '' ? '' : `\`${text}\``);
-
-const renderRow = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;

@@ -1,0 +1,122 @@
+import {
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isLeafType,
+  isListType,
+  isRequiredArgument,
+  isRequiredInputField,
+  type GraphQLField,
+  type GraphQLInputType,
+} from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installQueue } from '../../jobs/queue.ts';
+import { createToken } from '../../src/auth/tokens.ts';
+import { schema } from '../../src/graphql/schema.ts';
+import { roles } from '../../src/memory/context.ts';
+import { storeEpisode } from '../../src/memory/episodes.ts';
+import { storeFact } from '../../src/memory/facts.ts';
+import { storeRule } from '../../src/memory/rules.ts';
+import { isOpenTo, operationKinds, roleReference, type RoleReferenceRow } from '../../src/role-reference.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { testConfig } from '../support/config.ts';
+
+/** The table in docs/security.md is written from the same rows: what it says is what happens. */
+
+let testApp: TestApp;
+const tokens = new Map<string, string>();
+
+beforeAll(async () => {
+  const config = testConfig();
+  testApp = await createTestApp({ ...config, auth: { ...config.auth, mode: 'required' } });
+  await installQueue(testApp.core.db);
+  const { memory } = testApp.app.createContext({}, { tenantId: 'house', butler: null, role: 'admin' });
+  for (const role of roles) tokens.set(role, (await createToken(memory, { name: role, role, butler: 'home' })).token);
+  const visitor = { name: 'visitor', role: 'admin', across: ['neighbour'] };
+  tokens.set('visitor', (await createToken(memory, visitor)).token);
+  const neighbour = testApp.app.createContext({}, { tenantId: 'neighbour', butler: null, role: 'admin' }).memory;
+  await storeEpisode(neighbour, { content: 'tea', butler: 'home' });
+  await storeFact(neighbour, { subject: 'user', predicate: 'drinks', content: 'tea' });
+  await storeRule(neighbour, { content: 'serve tea' });
+});
+afterAll(() => testApp.close());
+
+/** Any value that the schema takes: what matters is whether it is asked for at all. */
+function literalOf(given: GraphQLInputType): string {
+  const type = getNullableType(given);
+  if (isListType(type)) return `[${literalOf(type.ofType)}]`;
+  if (isEnumType(type)) return type.getValues()[0]?.name ?? '';
+  if (isInputObjectType(type)) {
+    const fields = Object.values(type.getFields()).filter(isRequiredInputField);
+    return `{ ${fields.map((field) => `${field.name}: ${literalOf(field.type)}`).join(', ')} }`;
+  }
+  const values: Record<string, string> = {
+    Int: '1',
+    Float: '1',
+    Boolean: 'true',
+    DateTime: '"2026-03-01T12:00:00Z"',
+    JSONObject: '{ a: 1 }',
+  };
+  return values[type.name] ?? '"01a1e5d0-5b7f-7c53-9f0e-2d4f8d1c6e7a"';
+}
+
+function documentOf({ kind, name }: RoleReferenceRow): string {
+  const field = schema.getRootType(kind as never)?.getFields()[name] as GraphQLField<unknown, unknown>;
+  const given = field.args.filter(isRequiredArgument).map((one) => `${one.name}: ${literalOf(one.type)}`);
+  const selection = isLeafType(getNamedType(field.type)) ? '' : '{ __typename }';
+  return `${kind} { ${name}${given.length === 0 ? '' : `(${given.join(', ')})`} ${selection} }`;
+}
+
+interface Answer {
+  errors?: { message: string; extensions: { code: string } }[];
+}
+
+async function ask(row: RoleReferenceRow, as: string): Promise<Answer> {
+  const response = await testApp.app.fetch(
+    new Request('http://localhost/graphql', {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: row.kind === 'subscription' ? 'text/event-stream' : 'application/json',
+        authorization: `Bearer ${tokens.get(as)}`,
+        ...(as === 'visitor' && { 'x-butler-tenant': 'neighbour' }),
+      },
+      body: JSON.stringify({ query: documentOf(row) }),
+    }),
+  );
+  if (row.kind !== 'subscription') return (await response.json()) as Answer;
+  const reader = response.body?.getReader();
+  await reader?.read();
+  await reader?.cancel();
+  return {};
+}
+
+const rows = roleReference(schema).map((row) => [`${row.kind} ${row.name}`, row] as const);
+
+describe('the table of roles', () => {
+  it('has every field that can be called', () => {
+    const called = operationKinds.flatMap((kind) =>
+      Object.keys(schema.getRootType(kind as never)?.getFields() ?? {}).map((name) => `${kind} ${name}`),
+    );
+    expect(rows.map(([name]) => name).toSorted()).toEqual(called.toSorted());
+  });
+
+  it.each(rows)('says who may call %s', async (_, row) => {
+    for (const role of roles) {
+      const { errors = [] } = await ask(row, role);
+      const [refused] = errors.filter(({ message }) => message === `${row.name} is not open to the role ${role}`);
+      expect(refused === undefined, `${role}: ${JSON.stringify(errors)}`).toBe(isOpenTo(row, role));
+    }
+  });
+
+  it.each(rows)(
+    'says that a visitor who may read is let to %s or not, and nothing goes wrong inside',
+    async (_, row) => {
+      const { errors = [] } = await ask(row, 'visitor');
+      const codes = errors.map(({ extensions }) => extensions.code);
+      expect(codes).not.toContain('INTERNAL');
+      expect(codes.includes('FORBIDDEN')).toBe(row.kind === 'mutation');
+    },
+  );
+});
