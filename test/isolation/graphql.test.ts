@@ -183,7 +183,8 @@ async function follow(trial: Trial, title: string, { query, variables }: Documen
   const reading = (async () => {
     for await (const answer of feed) told.push(JSON.stringify(answer));
   })();
-  const { id } = await storeFact(world.contextOf(trial.caller), {
+  const { tenantId, visit } = trial.caller;
+  const { id } = await storeFact(world.contextOf(visit === undefined ? trial.caller : operatorOf(tenantId)), {
     subject: 'garden',
     predicate: `feed ${title}`,
     content: 'Green',

@@ -121,8 +121,12 @@ function idsOf({ row }: OwnedRow): string[] {
 }
 
 /** The ids of what the caller may not know, but for those that something it may know has too. */
-export function foreignIds(rows: readonly OwnedRow[], caller: Principal): Set<string> {
-  const known = new Set(rows.filter((row) => mayKnow(caller, row)).flatMap(idsOf));
+export function foreignIds(
+  rows: readonly OwnedRow[],
+  caller: Principal,
+  knownTokenIds: ReadonlySet<string>,
+): Set<string> {
+  const known = new Set([...knownTokenIds, ...rows.filter((row) => mayKnow(caller, row)).flatMap(idsOf)]);
   return new Set(
     rows
       .filter((row) => !mayKnow(caller, row))
@@ -144,8 +148,9 @@ export function digestOfOthers(
     .toSorted();
 }
 
-/** What a caller leaves behind in the books that only operators read: its keys, the use of its token. */
+/** What a caller leaves behind in the books that only operators read: its keys, the use of its token, where it went. */
 function isTraceOfCaller(table: string, row: Row, ownTokenIds: ReadonlySet<string>): boolean {
+  if (table === 'access_records') return row['entered_tenant'] !== null;
   if (table === 'idempotency_keys') return !String(row['key']).startsWith('key of');
   return table === 'api_tokens' && ownTokenIds.has(String(row['id']));
 }

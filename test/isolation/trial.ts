@@ -5,7 +5,7 @@ import { forgetMemory } from '../../src/memory/memories.ts';
 import { disableRule } from '../../src/memory/rule-changes.ts';
 import { digestOfOthers, foreignIds, type OwnedRow } from './ownership.ts';
 import { Ids, ownTarget, type Target } from './calls.ts';
-import { butlerOf, butlers, operatorOf, renew, secretOf, tenants, type World } from './world.ts';
+import { butlerOf, butlers, operatorOf, renew, secretOf, tenants, visitorOf, type World } from './world.ts';
 
 /** One caller at the doors: what it must not learn, and what it must not change. */
 export interface Trial {
@@ -25,17 +25,20 @@ export interface Trial {
 export const callers: [name: string, Principal][] = [
   ['a butler', butlerOf(tenants[0], 'home')],
   ['an operator', operatorOf(tenants[0])],
+  ['a visitor', visitorOf(...tenants)],
 ];
 
 export async function beginTrial(world: World, caller: Principal): Promise<Trial> {
   let rows = await world.rows();
-  let foreign = foreignIds(rows, caller);
+  // A visitor is told of itself by what it came in.
+  const knownTokenIds = caller.visit === undefined ? new Set<string>() : world.tokenIds;
+  let foreign = foreignIds(rows, caller, knownTokenIds);
   const secrets = secretsKeptFrom(caller);
   const digest = (of: readonly OwnedRow[]): string[] => digestOfOthers(of, caller, world.tokenIds);
   const read = (now: OwnedRow[]): void => {
     rows = now;
     // A session that the caller named in something of its own is its own from then on.
-    foreign = foreignIds(rows, caller);
+    foreign = foreignIds(rows, caller, knownTokenIds);
     trial.ids = new Ids(rows);
   };
   const trial: Trial = {
@@ -44,7 +47,7 @@ export async function beginTrial(world: World, caller: Principal): Promise<Trial
     others: othersOf(caller),
     ids: new Ids(rows),
     post: (path, body, accept = 'application/json, text/event-stream') =>
-      world.testApp.app.fetch(requestOf(path, body, { accept, authorization: `Bearer ${world.tokenOf(caller)}` })),
+      world.testApp.app.fetch(requestOf(path, body, { accept, ...headersOf(world, caller) })),
     check: (title, sent, answer) => {
       const told = `${answer}\n${decodeCursors(answer)}`;
       const known = new Set(uuidsIn(JSON.stringify(sent)));
@@ -89,9 +92,16 @@ function othersOf({ tenantId, butler }: Principal): Target[] {
   return butler === null ? [foreigner] : [{ name: 'another butler', tenantId, owner: 'work' }, foreigner];
 }
 
-function secretsKeptFrom({ tenantId, butler }: Principal): string[] {
+export function headersOf(world: World, caller: Principal): Record<string, string> {
+  const authorization = `Bearer ${world.tokenOf(caller)}`;
+  return { authorization, ...(caller.visit !== undefined && { 'x-butler-tenant': caller.tenantId }) };
+}
+
+function secretsKeptFrom({ tenantId, butler, visit }: Principal): string[] {
   const [, otherTenant] = tenants;
-  const foreign = [otherTenant, ...['global', 'operator', ...butlers].map((owner) => secretOf(otherTenant, owner))];
+  const ofOthers = ['global', 'operator', ...butlers].map((owner) => secretOf(otherTenant, owner));
+  // Where it is at home a visitor knows.
+  const foreign = visit === undefined ? [otherTenant, ...ofOthers] : ofOthers;
   return butler === null ? foreign : [...foreign, secretOf(tenantId, 'work'), secretOf(tenantId, 'operator')];
 }
 

@@ -40,6 +40,13 @@ export interface World {
 
 export const butlerOf = (tenantId: string, butler: string): Principal => ({ tenantId, butler, role: 'butler' });
 export const operatorOf = (tenantId: string): Principal => ({ tenantId, butler: null, role: 'operator' });
+/** An admin of the other tenant, in this one by a grant to read. */
+export const visitorOf = (tenantId: string, home: string): Principal => ({
+  tenantId,
+  butler: null,
+  role: 'admin',
+  visit: { home, mayWrite: false },
+});
 
 export const alike = 'The user drinks Darjeeling tea at five in the garden';
 
@@ -66,6 +73,11 @@ export async function createWorld(): Promise<World> {
     }
     await fillTenant(testApp, contextOf, tenantId);
   }
+  const [entered, home] = tenants;
+  const grant = { name: 'visitor', role: 'admin', across: [entered] };
+  const visitor = await createToken(contextOf({ tenantId: home, butler: null, role: 'admin' }), grant);
+  tokens.set(JSON.stringify(visitorOf(entered, home)), visitor.token);
+  tokenIds.add(visitor.record.id);
   return {
     testApp,
     contextOf,
