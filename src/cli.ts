@@ -8,15 +8,15 @@ import { loadConfig, type LoadedConfig } from './config/load-config.ts';
 import { createMemory, databaseOptions, prepareDatabase, type MemoryCore } from './create-memory.ts';
 import { openDatabase } from './db/database.ts';
 import { examine } from './doctor.ts';
-import { invalidInput, MemoryError } from './errors.ts';
+import { MemoryError } from './errors.ts';
 import { describeJobs, runJobByHand } from './job-by-hand.ts';
 import { createLogger } from './logger.ts';
 import { serveMcpStdio } from './mcp/stdio.ts';
-import { findDifferences } from './memory/verify.ts';
 import { packageManifest } from './package-root.ts';
 import { startServer } from './server.ts';
 import { endToken, issueToken, printTokens, replaceToken, type TokenOptions } from './tokens-by-hand.ts';
 import { chooseToolGroups } from './tool-groups.ts';
+import { verifyByHand, type VerifyOptions } from './verify-by-hand.ts';
 
 const program = new Command('butler-memory')
   .description('Long-term memory server for fleets of AI agents')
@@ -37,9 +37,13 @@ program
   .action(() => run(migrateOnly));
 program
   .command('verify')
-  .description('compare what the events add up to with what the tables hold')
+  .description('compare what the events add up to with what the tables hold, or check the chain of the events')
   .option('--at <time>', 'as of this moment, in ISO 8601')
-  .action(({ at }: { at?: string }) => run(() => verify(at)));
+  .option('--chain', 'check that no event was changed, removed, put in or moved since it was written')
+  .option('--since <head>', 'check also that this head, printed by --head and kept, is still in the chain')
+  .option('--head', 'print where the chain ends, to be kept elsewhere')
+  .option('--tenant <id>', 'only of this tenant')
+  .action((options: VerifyOptions) => run(() => verify(options)));
 program
   .command('job [name]')
   .description('run a job now; without a name, list the jobs')
@@ -148,24 +152,11 @@ async function migrateOnly(): Promise<void> {
   }
 }
 
-/** Nothing to tell is the good news: the tables are what the events say, vectors and references aside. */
-async function verify(moment: string | undefined): Promise<void> {
-  const at = moment === undefined ? undefined : readMoment(moment);
+async function verify(options: VerifyOptions): Promise<void> {
   const { config } = readConfig();
   const db = await openDatabase(databaseOptions(config));
   try {
-    const tenants = await db.listTenants();
-    let count = 0;
-    for (const tenantId of tenants) {
-      const principal = { tenantId, butler: null, role: 'admin' } as const;
-      for (const { type, id, columns } of await findDifferences({ db, principal }, at)) {
-        count++;
-        process.stdout.write(`${tenantId}: ${type} ${id}: ${columns.join(', ') || 'version'}\n`);
-      }
-    }
-    if (count === 0) return print('no difference');
-    print(`${count} differences in ${tenants.length} tenants`);
-    process.exitCode = 1;
+    if (!(await verifyByHand(db, options, print))) process.exitCode = 1;
   } finally {
     await db.close();
   }
@@ -195,12 +186,6 @@ async function job(name: string | undefined, { dryRun, tenant }: { dryRun: boole
     const isWell = await runJobByHand(core, { name, dryRun, tenant, signal: stopping.signal }, print);
     if (!isWell) process.exitCode = 1;
   });
-}
-
-function readMoment(text: string): Date {
-  const moment = new Date(text);
-  if (Number.isNaN(moment.getTime())) throw invalidInput('at', 'a moment such as 2026-11-16T12:00:00Z', text);
-  return moment;
 }
 
 async function printFindings(): Promise<void> {

@@ -2,6 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { builder } from './builder.ts';
 import './types/access.ts';
 import './types/activity.ts';
+import './types/audit.ts';
 import './types/consolidation.ts';
 import './types/context.ts';
 import './types/embedding-version.ts';

@@ -63,6 +63,52 @@ describe('butler-memory verify', () => {
   });
 });
 
+describe('butler-memory verify --chain', () => {
+  const insert = (id: string): string => `
+    INSERT INTO memory_events (tenant_id, id, event_type, entity_type, entity_id, occurred_at, actor, request_id, payload)
+    VALUES ('default', '${id}', 'tenant.noted', 'tenant', 'default', '2026-03-01T12:00:00Z', 'test', 'r', '{}')`;
+  const [first, second] = ['01a1e54f-fe14-734e-8641-0080c072e134', '01a1e54f-fe14-734e-8641-0080c072e135'];
+  const tamper = async (statement: string): Promise<void> => {
+    await home.query('ALTER TABLE memory_events DISABLE TRIGGER USER');
+    await home.query(statement);
+    await home.query('ALTER TABLE memory_events ENABLE TRIGGER USER');
+  };
+
+  it('prints the head, finds nothing where all is sound, and names what is not', async () => {
+    await home.query(insert(first));
+    const head = await run(['verify', '--head', '--tenant', 'default']);
+    expect(head).toMatchObject({ code: 0, stderr: '' });
+    expect(head.stdout).toMatch(/^default 1:[0-9a-f]{64} 2026-03-01T12:00:00\.000Z\n$/);
+    const kept = head.stdout.split(' ')[1] ?? '';
+    const verify = (...options: string[]): Promise<CliResult> => run(['verify', '--tenant', 'default', ...options]);
+    await home.query(insert(second));
+
+    expect(await verify('--chain')).toEqual({ code: 0, stdout: 'no difference\n', stderr: '' });
+    expect(await verify('--chain', '--since', kept)).toEqual({ code: 0, stdout: 'no difference\n', stderr: '' });
+    expect(await verify('--chain', '--since', kept.replace('1:', '3:'))).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^default: other_head: position 3: .*\n1 differences in 1 tenants\n$/) as string,
+    });
+
+    await tamper(`UPDATE memory_events SET actor = 'somebody else' WHERE id = '${second}'`);
+    const { code, stdout } = await verify('--chain');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      new RegExp(`^default: changed: position 2, event ${second}: .*\n1 differences in 1 tenants\n$`),
+    );
+  });
+
+  it.each([
+    [['--chain', '--at', '2026-03-01'], 'at: given without --chain'],
+    [['--head', '--chain'], 'head: given alone'],
+    [['--since', '12'], 'since: a head as it was printed'],
+  ])('refuses %j', async (options, message) => {
+    const { code, stderr } = await run(['verify', '--tenant', 'default', ...options]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(message);
+  });
+});
+
 describe('butler-memory job', () => {
   it('lists the jobs with their schedules', async () => {
     const { code, stdout } = await run(['job']);

@@ -79,6 +79,7 @@ const seen: Record<string, { butler: number; tenant: number }> = {
   embedding_versions: { butler: 1, tenant: 1 },
   episode_tombstones: { butler: 1, tenant: 2 },
   episodes: { butler: 1, tenant: 2 },
+  event_chain: { butler: 0, tenant: 14 },
   event_days: { butler: 0, tenant: 1 },
   facts: { butler: 2, tenant: 3 },
   idempotency_keys: { butler: 1, tenant: 1 },

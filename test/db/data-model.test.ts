@@ -77,6 +77,8 @@ describe('checks', () => {
     facts_valid_time_check: () => ({ valid_from: new Date('2026-02-01'), valid_to: new Date('2026-01-01') }),
     facts_event_check: () => ({ kind: 'event' }),
     rules_anti_pattern_check: () => ({ maturity: 'anti_pattern' }),
+    event_chain_payload_digest_check: () => ({ payload_digest: Buffer.alloc(31) }),
+    event_chain_hash_check: () => ({ hash: Buffer.alloc(33) }),
     job_runs_status_check: () => ({ status: 'nonsense', finished_at: new Date('2026-01-02') }),
     job_runs_finished_check: () => ({ finished_at: new Date('2026-01-02') }),
     api_tokens_butler_check: () => ({ role: 'butler' }),
@@ -370,6 +372,20 @@ describe('events', () => {
       code: restricted,
       constraint: 'memory_events_append_only',
       message: `memory_events is append-only: ${what.toUpperCase()} is refused`,
+    });
+  });
+
+  test.each([
+    ['update', 'UPDATE event_chain SET position = position + 1'],
+    ['delete', 'DELETE FROM event_chain'],
+    ['truncate', 'TRUNCATE event_chain'],
+  ])('even the owner cannot %s their chain', async (what, statement) => {
+    await insert('memory_events');
+    await client.query('SET CONSTRAINTS ALL IMMEDIATE');
+    expect(await refusalOf(() => client.query(statement))).toMatchObject({
+      code: restricted,
+      constraint: 'event_chain_append_only',
+      message: `event_chain is append-only: ${what.toUpperCase()} is refused`,
     });
   });
 

@@ -53,6 +53,8 @@ function everywhere<T>(outcome: T, exceptions: Record<string, T> = {}): Record<s
 }
 
 const denied = '42501';
+/** Not to be changed by the server, not even in its own tenant. */
+const readOnly = { memory_events: denied, event_chain: denied };
 const count = async (client: PoolClient, sql: string): Promise<number | null> => (await client.query(sql)).rowCount;
 
 test('the rows under test are in every table', () => {
@@ -91,14 +93,14 @@ describe('writing', () => {
     // The ends of a link are looked up first, and those of another tenant are not there.
     expect(await onEveryTable(tenantId, insert)).toEqual(everywhere(denied, { memory_links: '23503' }));
     expect(await onEveryTable('tenant-b', insert)).toEqual(
-      everywhere<number | string>(1, { embedding_versions: '23505', memory_links: '23505' }),
+      everywhere<number | string>(1, { embedding_versions: '23505', memory_links: '23505', event_chain: denied }),
     );
   });
 
   test('an update touches only rows of the tenant that is set', async () => {
     const update = (client: PoolClient, table: string): Promise<number | null> =>
       count(client, `UPDATE ${table} SET tenant_id = tenant_id`);
-    const unchangeable = { memory_events: denied, access_records: denied };
+    const unchangeable = { ...readOnly, access_records: denied };
     expect(await onEveryTable(undefined, update)).toEqual(everywhere<number | string>(0, unchangeable));
     expect(await onEveryTable('tenant-c', update)).toEqual(everywhere<number | string>(0, unchangeable));
     expect(await onEveryTable('tenant-a', update)).toEqual(everywhere<number | string>(1, unchangeable));
@@ -107,11 +109,11 @@ describe('writing', () => {
   test('a delete touches only rows of the tenant that is set', async () => {
     const remove = (client: PoolClient, table: string): Promise<number | null> =>
       count(client, `DELETE FROM ${table} WHERE tenant_id = 'tenant-b'`);
-    expect(await onEveryTable(undefined, remove)).toEqual(everywhere<number | string>(0, { memory_events: denied }));
-    expect(await onEveryTable('tenant-a', remove)).toEqual(everywhere<number | string>(0, { memory_events: denied }));
+    expect(await onEveryTable(undefined, remove)).toEqual(everywhere<number | string>(0, readOnly));
+    expect(await onEveryTable('tenant-a', remove)).toEqual(everywhere<number | string>(0, readOnly));
     expect(await onEveryTable('tenant-b', remove)).toEqual(
       everywhere<number | string>(1, {
-        memory_events: denied,
+        ...readOnly,
         // Referred to by an application, and without a tombstone of its own.
         rules: '23503',
         episodes: '23001',

@@ -1,0 +1,100 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+
+export interface CheckedEntry {
+  position: string;
+  eventId: string;
+  flaw: 'follows_nothing' | 'gone' | 'changed' | 'payload_changed';
+}
+
+export interface CheckedEntries {
+  /** Null when none was left to check. */
+  last: string | null;
+  flawed: CheckedEntry[];
+}
+
+export interface PageOfChain {
+  tenantId: string;
+  after: bigint;
+  limit: number;
+}
+
+/**
+ * Entries of the chain that do not fit what is there, as JSON. Each is held against the entry before it as that stands,
+ * so one flaw is told once and not for all that comes after.
+ */
+export function checkChain({ tenantId, after, limit }: PageOfChain): Prisma.Sql {
+  return Prisma.sql`
+    WITH entries AS MATERIALIZED (
+      SELECT entry.*, lag(position) OVER in_order AS previous_position, lag(hash) OVER in_order AS previous_hash
+      FROM (
+        SELECT * FROM event_chain WHERE tenant_id = ${tenantId} AND position >= ${after} ORDER BY position
+        LIMIT ${limit + 1}
+      ) entry WINDOW in_order AS (ORDER BY position)
+    ), events AS MATERIALIZED (
+      SELECT e.id, e AS event, memory_payload_digest(e.payload) AS payload_digest FROM memory_events e
+      WHERE e.tenant_id = ${tenantId} AND e.id = ANY (ARRAY(SELECT event_id FROM entries))
+    ), checked AS (
+      SELECT entry.position, entry.event_id, CASE
+          WHEN entry.position > 1 AND previous_position IS DISTINCT FROM entry.position - 1 THEN 'follows_nothing'
+          WHEN found.id IS NULL THEN 'gone'
+          WHEN entry.hash <> ${hashOf('previous_hash', 'found.event', 'entry.payload_digest')} THEN 'changed'
+          WHEN found.payload_digest <> entry.payload_digest THEN 'payload_changed'
+        END AS flaw
+      FROM entries entry LEFT JOIN events found ON found.id = entry.event_id
+      WHERE entry.position > ${after}
+    )
+    SELECT jsonb_build_object('last', max(position)::text, 'flawed', coalesce(
+        jsonb_agg(jsonb_build_object('position', position::text, 'eventId', event_id, 'flaw', flaw) ORDER BY position)
+          FILTER (WHERE flaw IS NOT NULL),
+        '[]'))
+    FROM checked`;
+}
+
+/** The hash that an entry must have if it stands for this event and follows one with the previous hash. */
+function hashOf(previous: string, event: string, digest: string): Prisma.Sql {
+  return Prisma.sql`memory_chain_step(${Prisma.raw(previous)}, memory_chain_start(entry.tenant_id),
+    memory_event_content(${Prisma.raw(event)}, ${Prisma.raw(digest)}))`;
+}
+
+export interface MovedEntry {
+  position: string;
+  /** Where the event that belongs here is, or the one whose place in the sequence this one has. */
+  other: string;
+}
+
+/** Which of these entries would fit if their events, or the numbers of their events, were exchanged. */
+export function findMovedEvents(tenantId: string, positions: readonly bigint[]): Prisma.Sql {
+  return Prisma.sql`
+    SELECT entry.position::text, min(place.position)::text AS other
+    FROM event_chain entry
+      JOIN event_chain place ON place.tenant_id = entry.tenant_id AND place.position <> entry.position
+      JOIN memory_events own ON own.tenant_id = entry.tenant_id AND own.id = entry.event_id
+      JOIN memory_events another ON another.tenant_id = place.tenant_id AND another.id = place.event_id
+      LEFT JOIN event_chain previous ON previous.tenant_id = entry.tenant_id AND previous.position = entry.position - 1
+    WHERE entry.tenant_id = ${tenantId} AND entry.position = ANY (${positions}::bigint[])
+      AND place.position = ANY (${positions}::bigint[])
+      AND entry.hash IN (
+        ${hashOf('previous.hash', 'another', 'memory_payload_digest(another.payload)')},
+        ${hashOf('previous.hash', "jsonb_populate_record(own, jsonb_build_object('sequence', another.sequence))", 'entry.payload_digest')}
+      )
+    GROUP BY entry.position ORDER BY entry.position`;
+}
+
+export interface UnchainedEvents {
+  last: string | null;
+  ids: string[];
+}
+
+/** Events that no entry stands for, among the next ones in the order of their sequence, as JSON. */
+export function findUnchainedEvents({ tenantId, after, limit }: PageOfChain): Prisma.Sql {
+  return Prisma.sql`
+    WITH events AS MATERIALIZED (
+      SELECT id, sequence FROM memory_events
+      WHERE tenant_id = ${tenantId} AND sequence > ${after} ORDER BY sequence LIMIT ${limit}
+    ), entries AS MATERIALIZED (
+      SELECT event_id FROM event_chain WHERE tenant_id = ${tenantId} AND event_id = ANY (ARRAY(SELECT id FROM events))
+    )
+    SELECT jsonb_build_object('last', max(sequence)::text,
+      'ids', coalesce(jsonb_agg(id ORDER BY sequence) FILTER (WHERE event_id IS NULL), '[]'))
+    FROM events LEFT JOIN entries ON event_id = id`;
+}
