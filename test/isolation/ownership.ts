@@ -149,8 +149,12 @@ export function digestOfOthers(
     .toSorted();
 }
 
-/** What a caller leaves behind in the books that only operators read: its keys, the use of its token, where it went. */
+/**
+ * What a caller leaves behind in the books that only operators read: its keys, the use of its token, where it went, and the
+ * entries of the chain, one for each event; those are looked at themselves.
+ */
 function isTraceOfCaller(table: string, row: Row, ownTokenIds: ReadonlySet<string>): boolean {
+  if (table === 'event_chain') return true;
   if (table === 'access_records') return row['entered_tenant'] !== null;
   if (table === 'idempotency_keys') return !String(row['key']).startsWith('key of');
   return table === 'api_tokens' && ownTokenIds.has(String(row['id']));
