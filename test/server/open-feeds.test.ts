@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createClient } from 'graphql-ws';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createToken, revokeToken, type IssuedToken, type NewToken } from '../../src/auth/tokens.ts';
+import { createVigil } from '../../src/auth/vigil.ts';
+import type { Database } from '../../src/db/database.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes.ts';
 import { serveRequests, serveSubscriptions } from '../../src/server.ts';
@@ -155,6 +157,28 @@ describe('feeds', () => {
       expect(findToken).not.toHaveBeenCalled();
     });
     findToken.mockRestore();
+  });
+});
+
+describe('the look at what is open', () => {
+  afterEach(() => vi.useRealTimers());
+
+  it('is taken every ten seconds, and after one that failed', async () => {
+    vi.useFakeTimers();
+    const { logger, now } = testApp.core;
+    const findToken = vi.fn<Database['findToken']>();
+    findToken.mockRejectedValueOnce(new Error('the database is away')).mockResolvedValueOnce(undefined);
+    const vigil = createVigil({ db: { findToken }, now, logger });
+    const principal = { tenantId: 'house', butler: null, role: 'operator' } as const;
+    const { signal } = vigil.watch({ principal, endsAt: null, tokenHash: 'hash' });
+
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([findToken.mock.calls.length, signal.aborted]).toEqual([1, false]);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([findToken.mock.calls.length, signal.aborted]).toEqual([2, true]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(findToken).toHaveBeenCalledTimes(2);
+    vigil.close();
   });
 });
 
