@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as fc from 'fast-check';
 import { exportSPKI, generateKeyPair, SignJWT, type CryptoKey } from 'jose';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createToken, rotateToken, type IssuedToken, type NewToken } from '../../src/auth/tokens.ts';
@@ -7,6 +8,7 @@ import type { AccessRecord, MemoryEvent } from '../../src/generated/prisma/clien
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
 import { storeFact } from '../../src/memory/facts.ts';
 import { issueToken } from '../../src/tokens-by-hand.ts';
+import { texts } from '../fuzz/texts.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
 
@@ -117,8 +119,13 @@ describe('another tenant', () => {
     }
   });
 
-  it('is refused to a name that the database cannot have', async () => {
+  it('is refused in words of ours, whatever it is called', async () => {
     expect((await ask(facts, writer, 'a%00b')).error.code).toBe('FORBIDDEN');
+    const property = fc.asyncProperty(texts, async (text) => {
+      const { error } = await ask(facts, writer, encodeURIComponent(text.toWellFormed()));
+      expect(error).toMatchObject({ code: 'FORBIDDEN', message: expect.stringContaining('a tenant that is there') });
+    });
+    await fc.assert(property, { seed: 20_260_301, numRuns: 100 });
   });
 
   it.each(['butler', 'operator'])('is refused to the role %s', async (role) => {
