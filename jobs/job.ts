@@ -5,12 +5,14 @@ import type { Embedder } from '../src/embedding/embedder.ts';
 import type { TenantSweep } from '../src/lifecycle/job-runs.ts';
 import type { SweepOptions, SweepReport } from '../src/lifecycle/sweep.ts';
 import type { MemoryContext } from '../src/memory/context.ts';
+import type { Vault } from '../src/memory/vault.ts';
 import { newRequestContext } from '../src/request-id.ts';
 
 /** What a job may use. It works for all tenants, visiting each within its own boundary. */
 export interface JobContext {
   readonly db: Database;
   readonly embedder: Embedder;
+  readonly vault: Vault;
   readonly config: Config;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -38,7 +40,7 @@ export type Job = TenantJob | ServerJob;
 
 /** Of a job that nobody asked for, in one tenant. */
 export function contextOfTenant(context: JobContext, tenantId: string): MemoryContext {
-  const { db, embedder, config, logger, now } = context;
+  const { db, embedder, vault, config, logger, now } = context;
   const principal = { tenantId, butler: null, role: 'admin' } as const;
-  return { db, embedder, config, logger, now, principal, requestContext: newRequestContext() };
+  return { db, embedder, vault, config, logger, now, principal, requestContext: newRequestContext() };
 }

@@ -8,6 +8,7 @@ import { maintainStorageJob } from './maintain-storage.ts';
 import { promoteJob } from './promote.ts';
 import { purgeReceiptsJob } from './purge-receipts.ts';
 import { reembedJob } from './reembed.ts';
+import { rotateKeysJob } from './rotate-keys.ts';
 import { refreshProjectionsJob } from './refresh-projections.ts';
 
 /** Every job there is. Each has its entry in [butler.schedule]. */
@@ -22,4 +23,5 @@ export const jobs: readonly Job[] = [
   refreshProjectionsJob,
   purgeReceiptsJob,
   maintainStorageJob,
+  rotateKeysJob,
 ];

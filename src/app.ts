@@ -111,7 +111,7 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
 type Parts = Pick<GraphQLContext, 'health' | 'activity' | 'references' | 'jobs'>;
 
 function contextMaker(core: MemoryCore, authenticator: Authenticator, parts: Parts): App['createContext'] {
-  const { now, embedder, reranker, logger, config } = core;
+  const { now, embedder, reranker, vault, logger, config } = core;
   return (given = {}, caller = currentCaller()) => ({
     ...parts,
     recordAccess: (context, access) => recordAccess(core.db, context, access),
@@ -120,6 +120,7 @@ function contextMaker(core: MemoryCore, authenticator: Authenticator, parts: Par
       now,
       embedder,
       reranker,
+      vault,
       logger,
       config,
       requestContext: { ...(currentRequestContext() ?? newRequestContext()), ...given },

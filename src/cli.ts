@@ -12,6 +12,7 @@ import { MemoryError } from './errors.ts';
 import { describeJobs, runJobByHand } from './job-by-hand.ts';
 import { createLogger } from './logger.ts';
 import { serveMcpStdio } from './mcp/stdio.ts';
+import { createVault, type Vault } from './memory/vault.ts';
 import { packageManifest } from './package-root.ts';
 import { startServer } from './server.ts';
 import { endToken, issueToken, printTokens, replaceToken, type TokenOptions } from './tokens-by-hand.ts';
@@ -156,7 +157,8 @@ async function verify(options: VerifyOptions): Promise<void> {
   const { config } = readConfig();
   const db = await openDatabase(databaseOptions(config));
   try {
-    if (!(await verifyByHand(db, options, print))) process.exitCode = 1;
+    const vault = (): Vault => createVault(config, createLogger(config, 'stderr'));
+    if (!(await verifyByHand({ db, vault }, options, print))) process.exitCode = 1;
   } finally {
     await db.close();
   }

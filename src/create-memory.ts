@@ -10,6 +10,7 @@ import { createCrossEncoder, type CrossEncoderOptions } from './embedding/cross-
 import type { Embedder } from './embedding/embedder.ts';
 import type { Reranker } from './embedding/reranker.ts';
 import { MemoryError } from './errors.ts';
+import { createVault, requireMasterKeys, type Vault } from './memory/vault.ts';
 import { installQueue } from '../jobs/queue.ts';
 
 /** The core without any door: what `createApp` serves and what a host butler embeds. */
@@ -20,6 +21,7 @@ export interface MemoryCore {
   readonly embedder: Embedder;
   /** Only where the configuration asks for it. */
   readonly reranker?: Reranker | undefined;
+  readonly vault: Vault;
   readonly now: () => Date;
   close(): Promise<void>;
 }
@@ -32,9 +34,12 @@ export interface MemoryCoreOptions {
 
 /** Opens and migrates the database. The model is not loaded yet: call `embedder.load()` once there is time for it. */
 export async function createMemory({ config, logger, now = () => new Date() }: MemoryCoreOptions): Promise<MemoryCore> {
+  // Before the database is touched: a server that may not start leaves no trace.
+  const vault = createVault(config, logger);
   const db = await openDatabase(databaseOptions(config));
   try {
     const report = await prepareDatabase(db, config);
+    await requireMasterKeys(db, vault);
     if (report.applied.length > 0) logger.info({ applied: report.applied }, 'database migrated');
     const embedder = await createEmbedder(embedderOptions(config, logger));
     const reranker = config.memory.retrieval.rerank.enabled
@@ -46,6 +51,7 @@ export async function createMemory({ config, logger, now = () => new Date() }: M
       db,
       embedder,
       reranker,
+      vault,
       now,
       close: async () => {
         await embedder.close();

@@ -11,7 +11,9 @@ import { openDatabase, type Database } from './db/database.ts';
 import { pendingMigrations } from './db/migrate.ts';
 import { createEmbedder } from './embedding/create-embedder.ts';
 import { createLogger } from './logger.ts';
+import { unwrapDataKey } from './encryption/data-key.ts';
 import { describeModel, findModelChanges } from './memory/embedding-versions.ts';
+import { createVault, findMasterKey, requireMasterKeys, type Vault } from './memory/vault.ts';
 import { packageManifest } from './package-root.ts';
 
 export interface Finding {
@@ -27,6 +29,7 @@ export async function examine({ config, source }: LoadedConfig): Promise<Finding
     await find('configuration', async () => describeConfig(config, source)),
     await find('disk', () => describeDisk(config)),
     await find('model', () => describeEmbedder(config)),
+    await find('encryption', async () => describeEncryption(config)),
   ];
   return [...findings, ...(await examineDatabase(config))];
 }
@@ -93,6 +96,7 @@ async function examineDatabase(config: Config): Promise<Finding[]> {
       await find('migrations', () => describeMigrations(db)),
       await find('indexes', () => describeIndexes(db)),
       await find('embedding versions', () => describeVersions(db, config)),
+      await find('data keys', () => describeDataKeys(db, createVault(config, silent))),
     ];
   } finally {
     await db.close();
@@ -142,6 +146,32 @@ async function describeVersions(db: Database, config: Config): Promise<string[]>
   } finally {
     await embedder.close();
   }
+}
+
+/** Ids are fingerprints: they tell keys apart, and nothing of them. */
+function describeEncryption(config: Config): string[] {
+  const { masterKeys, patternSource } = createVault(config, silent);
+  const { current, previous } = masterKeys;
+  return [
+    patternSource === null ? 'no predicate is encrypted' : `encrypted: ${config.encryption.predicates.join(', ')}`,
+    `master key ${current?.id ?? 'none'}${previous === undefined ? '' : `, before it ${previous.id}`}`,
+  ];
+}
+
+/** Each is unwrapped, as it would be for the first fact that is read. */
+async function describeDataKeys(db: Database, vault: Vault): Promise<string[]> {
+  await requireMasterKeys(db, vault);
+  let [count, lost] = [0, 0];
+  for (const tenantId of await db.listTenants()) {
+    for (const { id, masterKeyId, wrappedKey, status } of await db.tenant(tenantId).dataKey.findMany()) {
+      const master = findMasterKey(vault, masterKeyId);
+      if (status === 'lost') lost++;
+      else if (master === undefined || unwrapDataKey(master, { tenantId, id }, wrappedKey) === null) {
+        throw new Error(`data key ${id} of tenant ${tenantId} is not what master key ${masterKeyId} wrapped`);
+      } else count++;
+    }
+  }
+  return [`${count} data keys, all can be used${lost === 0 ? '' : `; ${lost} are lost`}`];
 }
 
 async function queryOne<Row extends object>(db: Database, sql: string): Promise<Row> {

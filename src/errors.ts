@@ -12,6 +12,7 @@ export const errorCodes = [
   'LIMIT_EXCEEDED',
   'TIMEOUT',
   'EMBEDDING_FAILED',
+  'UNREADABLE',
   'DATABASE_UNAVAILABLE',
   'CONFIGURATION',
   'STARTUP',

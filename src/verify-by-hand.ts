@@ -2,6 +2,7 @@ import type { Database } from './db/database.ts';
 import { invalidInput } from './errors.ts';
 import { findChainHead, findChainProblems, readHead, writeHead } from './memory/audit-chain.ts';
 import type { Principal } from './memory/context.ts';
+import { requireMasterKeys, type Vault } from './memory/vault.ts';
 import { findDifferences } from './memory/verify.ts';
 
 export interface VerifyOptions {
@@ -14,15 +15,22 @@ export interface VerifyOptions {
 
 type Print = (line: string) => void;
 
+export interface ToVerify {
+  db: Database;
+  /** Asked for only where facts are read: who checks a chain need have no key. */
+  vault: () => Vault;
+}
+
 /** Nothing to tell is the good news. Answers whether it is so. */
-export async function verifyByHand(db: Database, options: VerifyOptions, print: Print): Promise<boolean> {
+export async function verifyByHand(subject: ToVerify, options: VerifyOptions, print: Print): Promise<boolean> {
+  const { db } = subject;
   refuseMixture(options);
   const tenants = options.tenant === undefined ? await db.listTenants() : [options.tenant];
   if (options.head === true) return printHeads(db, tenants, print);
   const isChain = options.chain === true || options.since !== undefined;
   const count = isChain
     ? await printProblems(db, tenants, options, print)
-    : await printDifferences(db, tenants, options, print);
+    : await printDifferences(subject, tenants, options, print);
   print(count === 0 ? 'no difference' : `${count} differences in ${tenants.length} tenants`);
   return count === 0;
 }
@@ -40,15 +48,17 @@ function refuseMixture({ at, chain, head, since }: VerifyOptions): void {
 
 /** Vectors and references aside. */
 async function printDifferences(
-  db: Database,
+  { db, vault: openVault }: ToVerify,
   tenants: readonly string[],
   { at }: VerifyOptions,
   print: Print,
 ): Promise<number> {
   const moment = at === undefined ? undefined : readMoment(at);
+  const vault = openVault();
+  await requireMasterKeys(db, vault);
   let count = 0;
   for (const tenantId of tenants) {
-    for (const { type, id, columns } of await findDifferences({ db, principal: adminOf(tenantId) }, moment)) {
+    for (const { type, id, columns } of await findDifferences({ db, vault, principal: adminOf(tenantId) }, moment)) {
       count++;
       print(`${tenantId}: ${type} ${id}: ${columns.join(', ') || 'version'}`);
     }

@@ -108,6 +108,12 @@ export const secret: Kind<string> = {
   secret: 'whole',
 };
 
+/** 256 bits, as `openssl rand -base64 32` writes them. */
+export const masterKey: Kind<string> = {
+  ...textWhere('32 random bytes in base64: 44 characters', (text) => /^[A-Za-z0-9+/]{43}=$/.test(text)),
+  secret: 'whole',
+};
+
 const listOf = (
   allowed: string,
   range: { minimum: number; maximum: number },
@@ -132,6 +138,13 @@ export const variableNames = listOf(
   'a list of at most 100 names of environment variables',
   { minimum: 0, maximum: 100 },
   (text) => /^[A-Za-z_][A-Za-z0-9_]{0,199}$/.test(text),
+);
+
+/** In the form of keys: "Medical History" is `medical_history`. */
+export const predicatePatterns = listOf(
+  'a list of at most 100 predicates in lower case with underscores, in which * stands for any text and ? for one character',
+  { minimum: 0, maximum: 100 },
+  (text) => /^[^\s\p{Cc}\p{Lu}-]{1,200}$/u.test(text),
 );
 
 export const cron: Kind<string> = {

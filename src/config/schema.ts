@@ -9,11 +9,13 @@ import {
   host,
   httpUrl,
   line,
+  masterKey,
   modelId,
   numberAbove,
   numberBetween,
   oneOf,
   postgresUrl,
+  predicatePatterns,
   secret,
   someOf,
   variableNames,
@@ -41,10 +43,10 @@ const count = wholeNumber(1, 1_000_000);
 const share = numberBetween(0, 1);
 const timeoutMs = wholeNumber(100, 600_000);
 
-const job = (defaults: { cron: string; prompt: string }) =>
+const job = (defaults: { cron: string; prompt: string; enabled?: boolean }) =>
   table({
     cron: setting(cron, { default: defaults.cron, description: 'When the job starts, in UTC' }),
-    enabled: setting(flag, { default: true, description: 'Whether the schedule starts the job' }),
+    enabled: setting(flag, { default: defaults.enabled ?? true, description: 'Whether the schedule starts the job' }),
     prompt: setting(line(500), { default: defaults.prompt, description: 'What the job says it does' }),
   });
 
@@ -620,6 +622,29 @@ const limits = table({
   }),
 });
 
+const encryption = table({
+  predicates: setting(predicatePatterns, {
+    default: [],
+    description: 'Facts of these predicates are encrypted: their content, tags and metadata; none turns it off',
+  }),
+  master_key: setting(masterKey, {
+    environment: 'BUTLER_MEMORY_MASTER_KEY',
+    description: 'Key that the data keys are wrapped by; better in the environment or in master_key_file',
+  }),
+  master_key_file: setting(file, {
+    environment: 'BUTLER_MEMORY_MASTER_KEY_FILE',
+    description: 'File that holds the master key in base64, instead of master_key; only its owner may read it',
+  }),
+  previous_master_key: setting(masterKey, {
+    environment: 'BUTLER_MEMORY_PREVIOUS_MASTER_KEY',
+    description: 'Master key before the present one, until rotate-keys has wrapped the data keys anew',
+  }),
+  previous_master_key_file: setting(file, {
+    environment: 'BUTLER_MEMORY_PREVIOUS_MASTER_KEY_FILE',
+    description: 'File that holds it, instead of previous_master_key',
+  }),
+});
+
 const butler = table({
   name: setting(line(100), { default: 'memory', description: 'Name of this butler' }),
   description: setting(line(1000), {
@@ -659,6 +684,7 @@ const butler = table({
   graphql,
   mcp,
   limits,
+  encryption,
   log: table({
     level: setting(oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), {
       default: 'info',
@@ -680,6 +706,11 @@ const butler = table({
       prompt: 'Remove receipts, idempotency keys and job runs past their time',
     }),
     maintain_storage: job({ cron: '30 4 * * *', prompt: 'Checkpoint, vacuum and analyze the embedded database' }),
+    rotate_keys: job({
+      cron: '0 5 1 * *',
+      prompt: 'Seal facts under new data keys, and those keys under the present master key',
+      enabled: false,
+    }),
   }),
   memory,
 });
@@ -697,7 +728,7 @@ type Camel<Value> = Value extends readonly unknown[]
     : Value;
 
 type Butler = Camel<z.output<typeof butler>>;
-type Section = 'auth' | 'db' | 'graphql' | 'mcp' | 'limits' | 'log' | 'schedule' | 'memory';
+type Section = 'auth' | 'db' | 'graphql' | 'mcp' | 'limits' | 'encryption' | 'log' | 'schedule' | 'memory';
 
 /** The settings of one process: [butler] itself, and each table directly below it. Deeply frozen. */
 export interface Config extends Pick<Butler, Section> {

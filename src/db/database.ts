@@ -42,6 +42,8 @@ export interface Database {
   findToken(hash: string, at: Date): Promise<FoundToken | undefined>;
   /** The tenants that have stored anything: for sweeps, which then visit each within its own boundary. */
   listTenants(): Promise<string[]>;
+  /** The master keys that data keys are wrapped by, by their fingerprints, but for those that are lost. */
+  listMasterKeys(): Promise<{ masterKeyId: string; dataKeys: number }[]>;
   /** The job queue's statements. Its role sees no tenant's rows. */
   queueQuery(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
   /** As the owner of the tables: migrations, storage maintenance, doctor. No statement timeout. */
@@ -98,6 +100,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       );
       return rows.map(({ tenant }) => tenant);
     },
+    listMasterKeys: async () => {
+      const { rows } = await asMaintenance(engine, options, (client) =>
+        client.query<{ masterKeyId: string; dataKeys: number }>(masterKeys),
+      );
+      return rows;
+    },
     queueQuery: (text, values) => asMaintenance(engine, options, (client) => client.query(text, values)),
     asOwner: (work) =>
       withClient(engine.ownerPool, (client) => engine.withoutStatementTimeout(() => work(client))).catch(rethrow),
@@ -129,6 +137,8 @@ const findToken = `
   SELECT tenant_id AS "tenantId", id::text, butler, role, last_used_at AS "lastUsedAt", expires_at AS "expiresAt",
     across, across_write AS "acrossWrite"
   FROM memory_token($1, $2)`;
+
+const masterKeys = 'SELECT master_key_id AS "masterKeyId", data_keys AS "dataKeys" FROM memory_master_keys()';
 
 interface Parts {
   engine: Engine;

@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts';
 import type { Embedder } from '../embedding/embedder.ts';
 import type { Reranker } from '../embedding/reranker.ts';
 import type { RequestContext } from '../request-id.ts';
+import type { Vault } from './vault.ts';
 
 export const roles = ['butler', 'operator', 'admin'] as const;
 export type Role = (typeof roles)[number];
@@ -38,6 +39,8 @@ export interface MemoryContext {
   readonly embedder: Embedder;
   /** Where one is configured. */
   readonly reranker?: Reranker | undefined;
+  /** The keys of what is encrypted. */
+  readonly vault: Vault;
   readonly logger: Logger;
   readonly config: Config;
   readonly requestContext: RequestContext;

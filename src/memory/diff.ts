@@ -3,8 +3,9 @@ import { splitPage, type PageRow } from '../db/sql/page-with-total.ts';
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import { invalidInput } from '../errors.ts';
 import type { MemoryContext } from './context.ts';
-import { changedNames } from './history.ts';
+import { namesOfChanges } from './history.ts';
 import type { Snapshot } from './mutation.ts';
+import { openState } from './sealing.ts';
 import { rowOf, type PastRow } from './snapshots.ts';
 import { checkDate } from './values.ts';
 
@@ -52,16 +53,23 @@ export async function listChanges(
     .tenant(tenantId)
     .$queryRaw<ChangeRow[]>(changesBetween({ tenantId, from, to, types, offset, limit }));
   const { rows, total } = splitPage(found);
-  const changes = rows.map(({ type, id, kind, events, before, after }) => ({
+  return { changes: await Promise.all(rows.map((row) => changeOf(context, row, { from, to }))), total };
+}
+
+async function changeOf(
+  context: MemoryContext,
+  { type, id, kind, events, before, after }: ChangeRow,
+  { from, to }: Pick<Span, 'from' | 'to'>,
+): Promise<MemoryChange> {
+  return {
     type,
     id,
     kind,
     eventCount: events,
-    before: before === null ? null : rowOf(type, before, from),
-    after: after === null ? null : rowOf(type, after, to),
-    changes: changedNames(before, after),
-  }));
-  return { changes, total };
+    before: before === null ? null : rowOf(type, await openState(context, before), from),
+    after: after === null ? null : rowOf(type, await openState(context, after), to),
+    changes: await namesOfChanges(context, before, after),
+  };
 }
 
 export async function countChanges(context: MemoryContext, span: Span): Promise<ChangeCount[]> {

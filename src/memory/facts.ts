@@ -5,12 +5,14 @@ import { invalidInput } from '../errors.ts';
 import { Prisma, type Fact } from '../generated/prisma/client.ts';
 import { decayRates, permanences, type Permanence } from './confidence.ts';
 import type { MemoryContext } from './context.ts';
+import { isToBeSealed, prepareSealing, useActiveKey } from './data-keys.ts';
 import { embedOne, vectorsOfOne, type EmbeddedText } from './embed.ts';
 import { mutateOnce } from './idempotency.ts';
 import { createLink, linkToSource, requireEpisode } from './links.ts';
 import { normaliseMetadata } from './metadata.ts';
 import { changeMemory, type Mutation } from './mutation.ts';
 import { requireScope } from './reach.ts';
+import { isSealedRow, openRow, openRows, sealedColumns, sealedPlaceholder } from './sealing.ts';
 import { normaliseContent, normaliseName } from './text.ts';
 import { checkDate, checkNumber, checkOneOf, checkOptionalUuid, globalScope, normaliseTags } from './values.ts';
 
@@ -53,16 +55,18 @@ export interface StoreFactInput {
  * same already is confirmed instead, and takes over what else was given.
  */
 export async function storeFact(context: MemoryContext, input: StoreFactInput): Promise<Fact> {
-  const values = normaliseFact(context, input);
+  const values = await decideSealing(context, normaliseFact(context, input));
   const embedding = await embedOne(context, embeddedText(values));
   const { idempotencyKey, ...rest } = input;
-  const id = await mutateOnce(context, { operation: 'storeFact', idempotencyKey, input: rest }, async (mutation) => {
+  const request = { operation: 'storeFact', idempotencyKey, input: rest, isSecret: values.isSealed };
+  const id = await mutateOnce(context, request, async (mutation) => {
     await requireEpisode(mutation, 'source_episode_id', values.sourceEpisodeId);
     const written = await writeFact(mutation, input, values, embedding);
     return written.id;
   });
   const { tenantId } = context.principal;
-  return context.db.tenant(tenantId).fact.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+  const fact = await context.db.tenant(tenantId).fact.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+  return openRow(context, fact);
 }
 
 export interface WrittenFact {
@@ -71,14 +75,15 @@ export interface WrittenFact {
   isConfirmation: boolean;
 }
 
-/** The same within a mutation that is under way, of values that `normaliseFact` made of what was given. */
+/** The same within a mutation that is under way, of values that `normaliseFact` and `decideSealing` made of what was given. */
 export async function writeFact(
   mutation: Mutation,
   given: StoreFactInput,
   values: FactValues,
   embedding: EmbeddedText,
 ): Promise<WrittenFact> {
-  const live = await lockLiveFact(mutation, values);
+  const stored = await lockLiveFact(mutation, values);
+  const live = stored === null ? null : await openLive(mutation, stored, values, embedding);
   if (live !== null && live.content === values.content) {
     return { id: await confirmStored(mutation, live, given, values), isConfirmation: true };
   }
@@ -86,6 +91,21 @@ export async function writeFact(
   await insertFact(mutation, values, live, embedding);
   await linkFact(mutation, values, live);
   return { id: values.id, isConfirmation: false };
+}
+
+/**
+ * The live fact as it reads. One that was stored before its predicate was to be sealed is sealed now: the events that
+ * follow would else tell it once more.
+ */
+async function openLive(mutation: Mutation, live: Fact, values: FactValues, embedding: EmbeddedText): Promise<Fact> {
+  const { context, transaction, tenantId } = mutation;
+  if (!values.isSealed || isSealedRow(live)) return openRow(context, live, transaction);
+  const { id } = live;
+  const columns = sealedColumns(await useActiveKey(context, transaction), id, live);
+  await transaction.fact.update({ where: { tenantId_id: { tenantId, id } }, data: columns, select: { id: true } });
+  const vectors = await vectorsOfOne(context, transaction, embedding);
+  await transaction.$executeRaw(setEmbedding('fact', { tenantId, id }, vectors));
+  return { ...live, dataKeyId: columns.dataKeyId };
 }
 
 export interface FactValues {
@@ -105,6 +125,15 @@ export interface FactValues {
   observedAt: Date | null;
   validFrom: Date | null;
   validTo: Date | null;
+  /** Whether the database gets its content, tags and metadata encrypted. */
+  isSealed: boolean;
+}
+
+/** Before the transaction, and before anything is made of the content. */
+export async function decideSealing(context: MemoryContext, values: FactValues): Promise<FactValues> {
+  const isSealed = await isToBeSealed(context, values.predicate);
+  if (isSealed) await prepareSealing(context);
+  return { ...values, isSealed };
 }
 
 export function normaliseFact(context: MemoryContext, input: StoreFactInput): FactValues {
@@ -125,6 +154,7 @@ export function normaliseFact(context: MemoryContext, input: StoreFactInput): Fa
     observedAt: checkDate('observed_at', input.observedAt),
     validFrom: checkDate('valid_from', input.validFrom),
     validTo: checkDate('valid_to', input.validTo),
+    isSealed: false,
   };
   if (values.kind === 'event') values.observedAt ??= context.now();
   if (values.validFrom !== null && values.validTo !== null && values.validTo < values.validFrom) {
@@ -133,9 +163,22 @@ export function normaliseFact(context: MemoryContext, input: StoreFactInput): Fa
   return values;
 }
 
-/** Subject and predicate belong to what a fact says: "user, allergy: nuts" must be near "is the user allergic?". */
-export function embeddedText({ subject, predicate, content }: Pick<Fact, 'subject' | 'predicate' | 'content'>): string {
-  return `${subject} ${predicate.replaceAll('_', ' ')} ${content}`;
+/**
+ * Subject and predicate belong to what a fact says: "user, allergy: nuts" must be near "is the user allergic?". Of a
+ * sealed fact they are all, because a vector tells much of its text.
+ */
+export function embeddedText({
+  subject,
+  predicate,
+  content,
+  isSealed = content === sealedPlaceholder,
+}: TextOfFact): string {
+  const about = `${subject} ${predicate.replaceAll('_', ' ')}`;
+  return isSealed ? about : `${about} ${content}`;
+}
+
+interface TextOfFact extends Pick<Fact, 'subject' | 'predicate' | 'content'> {
+  isSealed?: boolean;
 }
 
 /**
@@ -180,11 +223,12 @@ async function confirmStored(
   values: FactValues,
 ): Promise<string> {
   const { tenantId, id } = live;
+  const attributes = await attributesToWrite(mutation, live, givenAttributes(given, values));
   await changeMemory(mutation, { type: 'fact', id }, 'fact.confirmed', () =>
     mutation.transaction.fact.update({
       where: { tenantId_id: { tenantId, id } },
       data: {
-        ...givenAttributes(given, values),
+        ...attributes,
         validity: 'active',
         lastConfirmedAt: mutation.now,
         version: { increment: 1 },
@@ -194,8 +238,26 @@ async function confirmStored(
   return id;
 }
 
+/** Those of a sealed fact that are sealed with it, once more with what changes. */
+async function attributesToWrite(
+  { context, transaction }: Mutation,
+  live: Fact,
+  { tags, metadata, ...attributes }: GivenAttributes,
+): Promise<Prisma.FactUncheckedUpdateInput> {
+  if (!isSealedRow(live)) return { ...attributes, ...(tags && { tags }), ...(metadata && { metadata }) };
+  if (tags === undefined && metadata === undefined) return attributes;
+  const key = await useActiveKey(context, transaction);
+  const { content } = live;
+  const values = { content, tags: tags ?? live.tags, metadata: metadata ?? live.metadata };
+  return { ...attributes, ...sealedColumns(key, live.id, values) };
+}
+
+type GivenAttributes = Partial<
+  Pick<FactValues, 'importance' | 'confidence' | 'permanence' | 'tags' | 'metadata' | 'validFrom' | 'validTo'>
+> & { decayRate?: number };
+
 /** Only what the caller named: a default must not overwrite what is known. */
-function givenAttributes(given: StoreFactInput, values: FactValues): Prisma.FactUpdateInput {
+function givenAttributes(given: StoreFactInput, values: FactValues): GivenAttributes {
   return {
     ...(given.importance != null && { importance: values.importance }),
     ...(given.confidence != null && { confidence: values.confidence }),
@@ -236,9 +298,12 @@ async function insertFact(
   embedding: EmbeddedText,
 ): Promise<void> {
   const { context, transaction, tenantId, now } = mutation;
+  const { isSealed, ...plain } = values;
+  const sealed = isSealed ? sealedColumns(await useActiveKey(context, transaction), values.id, values) : {};
   await transaction.fact.create({
     data: {
-      ...values,
+      ...plain,
+      ...sealed,
       tenantId,
       language: context.config.memory.retrieval.language,
       decayRate: decayRates[values.permanence],
@@ -265,15 +330,27 @@ async function linkFact({ consequence: mutation }: Mutation, values: FactValues,
   }
 }
 
+/** So many contradictions are linked, and at most so many facts looked through for them. */
+const mostContradicted = 20;
+const mostLookedThrough = 100;
+
 /** Live facts of the same key in other scopes that say something else, and what another butler said before. */
 async function findContradicted(mutation: Mutation, values: FactValues, live: Fact | null): Promise<string[]> {
   if (values.kind === 'event') return [];
-  const others = await mutation.transaction.$queryRaw<{ id: string }[]>(Prisma.sql`
-    SELECT id::text FROM facts
-    WHERE tenant_id = ${mutation.tenantId} AND subject_key = memory_key(${values.subject})
+  const { context, transaction, tenantId } = mutation;
+  // A sealed content is not handed to the database, not even to be compared.
+  const content = values.isSealed ? sealedPlaceholder : values.content;
+  const others = await transaction.$queryRaw<StatedFact[]>(Prisma.sql`
+    SELECT id::text, content, sealed_content AS "sealedContent", data_key_id::text AS "dataKeyId" FROM facts
+    WHERE tenant_id = ${tenantId} AND subject_key = memory_key(${values.subject})
       AND predicate_key = memory_key(${values.predicate}) AND scope <> ${values.scope} AND kind = 'state'
-      AND validity IN ('active', 'fading') AND content <> ${values.content}
-    ORDER BY created_at DESC, id LIMIT 20`);
+      AND validity IN ('active', 'fading') AND (content <> ${content} OR data_key_id IS NOT NULL)
+    ORDER BY created_at DESC, id LIMIT ${mostLookedThrough}`);
+  const stated = await openRows(context, others, transaction);
+  const different = stated.filter((other) => other.content !== values.content).slice(0, mostContradicted);
   const fromAnotherSource = live !== null && live.sourceButler !== values.sourceButler ? [live.id] : [];
-  return [...fromAnotherSource, ...others.map(({ id }) => id)];
+  return [...fromAnotherSource, ...different.map(({ id }) => id)];
 }
+
+/** As much of a fact as it takes to know what it says. */
+export type StatedFact = Pick<Fact, 'id' | 'content' | 'sealedContent' | 'dataKeyId'>;

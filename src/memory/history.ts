@@ -9,6 +9,7 @@ import type { MemoryContext } from './context.ts';
 import type { MemoryReference } from './links.ts';
 import { referenceKey } from './memories.ts';
 import type { Snapshot } from './mutation.ts';
+import { openSnapshot, openState } from './sealing.ts';
 import { rowOf, type PastRow } from './snapshots.ts';
 import { payloadOf } from './undo.ts';
 import { checkDate, checkUuid } from './values.ts';
@@ -30,7 +31,7 @@ export async function readHistory(context: MemoryContext, { type, id }: MemoryRe
     orderBy: { sequence: 'asc' },
   });
   if (events.length === 0) throw new MemoryError('NOT_FOUND', `${type} ${id} is not there`);
-  return events.map((event) => versionOf(type, event));
+  return Promise.all(events.map((event) => versionOf(context, type, event)));
 }
 
 /** The latest events of several memories, newest first, under the key of each. */
@@ -55,13 +56,22 @@ export async function listEventsOf(
   return events;
 }
 
-export function versionOf(type: MemoryType, event: MemoryEvent): Version {
+async function versionOf(context: MemoryContext, type: MemoryType, event: MemoryEvent): Promise<Version> {
   const { before, after } = payloadOf(event);
   return {
     event,
-    memory: after === null ? null : rowOf(type, after, event.occurredAt),
-    changes: changedNames(before, after),
+    memory: after === null ? null : rowOf(type, await openState(context, after), event.occurredAt),
+    changes: await namesOfChanges(context, before, after),
   };
+}
+
+/** By what was said: a fact that is sealed once more says the same. */
+export async function namesOfChanges(
+  context: MemoryContext,
+  before: Snapshot | null,
+  after: Snapshot | null,
+): Promise<string[]> {
+  return changedNames(before && (await openSnapshot(context, before)), after && (await openSnapshot(context, after)));
 }
 
 export function changedNames(before: Snapshot | null, after: Snapshot | null): string[] {
@@ -94,5 +104,6 @@ export async function readStates(context: MemoryContext, query: Omit<StatesQuery
     .tenant(tenantId)
     .$queryRaw<({ state: Snapshot } & PageRow)[]>(statesAt({ ...query, tenantId }));
   const { rows, total } = splitPage(states);
-  return { rows: rows.map(({ state }) => rowOf(query.type, state, query.at)), total };
+  const opened = await Promise.all(rows.map(({ state }) => openState(context, state)));
+  return { rows: opened.map((state) => rowOf(query.type, state, query.at)), total };
 }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { keyedDigest } from '../encryption/data-key.ts';
 import { MemoryError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
+import { getDataKey, useActiveKey } from './data-keys.ts';
 import { mutate, type Mutation } from './mutation.ts';
 import { normaliseName } from './text.ts';
 
@@ -10,6 +12,8 @@ export interface IdempotentRequest {
   operation: string;
   idempotencyKey: string | null | undefined;
   input: unknown;
+  /** Whether the input is not to be found out from its digest by trying: it is keyed then. */
+  isSecret?: boolean | undefined;
 }
 
 /**
@@ -27,13 +31,13 @@ export async function mutateOnce(
 /** The same within a mutation that is under way, such as one of a batch. */
 export async function doOnce(
   mutation: Mutation,
-  { operation, idempotencyKey, input }: IdempotentRequest,
+  { operation, idempotencyKey, input, isSecret = false }: IdempotentRequest,
   work: () => Promise<string>,
 ): Promise<string> {
   if (idempotencyKey === null || idempotencyKey === undefined) return work();
   const { transaction, tenantId, now } = mutation;
   const key = normaliseName('idempotency_key', idempotencyKey);
-  const inputDigest = digestOf(input);
+  const inputDigest = isSecret ? await secretDigestOf(mutation, input) : digestOf(input);
   const claim: Prisma.IdempotencyKeyCreateManyInput = {
     tenantId,
     key,
@@ -43,18 +47,19 @@ export async function doOnce(
     createdAt: now,
   };
   const { count } = await transaction.idempotencyKey.createMany({ data: [claim], skipDuplicates: true });
-  if (count === 0) return earlierAnswer(mutation, { key, operation, inputDigest });
+  if (count === 0) return earlierAnswer(mutation, { key, operation, input });
   const id = await work();
   await transaction.idempotencyKey.update({ where: { tenantId_key: { tenantId, key } }, data: { response: { id } } });
   return id;
 }
 
 async function earlierAnswer(
-  { transaction, tenantId }: Mutation,
-  { key, operation, inputDigest }: { key: string; operation: string; inputDigest: string },
+  mutation: Mutation,
+  { key, operation, input }: { key: string; operation: string; input: unknown },
 ): Promise<string> {
+  const { transaction, tenantId } = mutation;
   const earlier = await transaction.idempotencyKey.findUniqueOrThrow({ where: { tenantId_key: { tenantId, key } } });
-  if (earlier.operation !== operation || earlier.inputDigest !== inputDigest) {
+  if (earlier.operation !== operation || !(await isDigestOf(mutation, earlier.inputDigest, input))) {
     throw new MemoryError(
       'CONFLICT',
       `idempotency_key: a key that was not used for another request; given ${JSON.stringify(key)}, used for ${earlier.operation}`,
@@ -66,9 +71,25 @@ async function earlierAnswer(
 
 /** The same for two inputs that differ only in the order of their fields. */
 function digestOf(input: unknown): string {
-  return createHash('sha256')
-    .update(JSON.stringify(sortFields(input)))
-    .digest('hex');
+  return createHash('sha256').update(textOf(input)).digest('hex');
+}
+
+function textOf(input: unknown): string {
+  return JSON.stringify(sortFields(input));
+}
+
+const secretMark = 'keyed';
+
+/** Names its key: by the time the input comes again another one may be in use. */
+async function secretDigestOf({ context, transaction }: Mutation, input: unknown): Promise<string> {
+  const key = await useActiveKey(context, transaction);
+  return `${secretMark}:${key.id}:${keyedDigest(key, textOf(input))}`;
+}
+
+async function isDigestOf({ context, transaction }: Mutation, digest: string, input: unknown): Promise<boolean> {
+  const [mark, keyId, hash] = digest.split(':');
+  if (mark !== secretMark || keyId === undefined) return digest === digestOf(input);
+  return hash === keyedDigest(await getDataKey(context, keyId, transaction), textOf(input));
 }
 
 function sortFields(value: unknown): unknown {

@@ -8,6 +8,7 @@ import { isLive, lockKeysOf, lockLiveFact, type FactValidity } from './facts.ts'
 import { mutateOnce } from './idempotency.ts';
 import type { MemoryReference } from './links.ts';
 import { changeMemory, type Mutation } from './mutation.ts';
+import { openRow } from './sealing.ts';
 import { checkUuid } from './values.ts';
 
 /** What the three types have in common: found, confirmed, forgotten and restored by type and id. */
@@ -30,7 +31,8 @@ export async function findMemory(context: MemoryContext, { type, id }: MemoryRef
   const { tenantId } = context.principal;
   const client = context.db.tenant(tenantId);
   const where = { tenantId_id: { tenantId, id: checkUuid('id', id) } };
-  if (type === 'fact') return orNull(await client.fact.findUnique({ where }));
+  if (type === 'fact')
+    return orNull(await client.fact.findUnique({ where }).then((fact) => fact && openRow(context, fact)));
   if (type === 'rule') return orNull(await client.rule.findUnique({ where }));
   const episode = await client.episode.findUnique({ where });
   return episode !== null && episode.expiresAt > context.now() ? { type: 'episode', row: episode } : null;

@@ -7,12 +7,14 @@ import { MemoryError } from '../errors.ts';
 import type { MemoryEvent, MemoryLink, Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
 import { embedOne, vectorsOfOne, type EmbeddedText } from './embed.ts';
+import { useActiveKey } from './data-keys.ts';
 import { isLive, lockKeysOf } from './facts.ts';
 import { mutateOnce } from './idempotency.ts';
 import { insertLink, removeLink } from './links.ts';
 import { refuseSecondLiveFact } from './memories.ts';
 import { readSnapshot, type Mutation, type Snapshot } from './mutation.ts';
 import { effectiveness } from './rule-maturity.ts';
+import { openSnapshot, sealedColumns } from './sealing.ts';
 import { checkUuid } from './values.ts';
 
 export interface UndoInput {
@@ -156,16 +158,17 @@ async function revert(mutation: Mutation, event: MemoryEvent, embedding: Embedde
   }
   const target = { type: event.entityType as MemoryType, id: event.entityId };
   if (payloadOf(event).after === null) throw removedForGood(event);
+  const { transaction, tenantId, context } = mutation;
   const before = await readSnapshot(mutation, target, true);
+  const restored = await valuesToRestore(mutation, event, await openSnapshot(context, before, transaction));
   const values = {
-    ...(await valuesToRestore(mutation, event, before)),
+    ...(await valuesToWrite(mutation, before, restored)),
     ...(target.type === 'rule' && (await revertApplications(mutation, event))),
   };
   if (Object.keys(values).length === 0) throw await changedSince(mutation, event, 'all that it did');
   if (target.type === 'fact' && isLive(values['validity']) && !isLive(before['validity'])) {
     await refuseSecondLiveFact(mutation, target.id);
   }
-  const { transaction, tenantId, context } = mutation;
   const version = (before['version'] as number) + 1;
   await transaction.$executeRaw(writeSnapshotColumns(target.type, { tenantId, id: target.id }, { ...values, version }));
   if (embedding !== undefined) {
@@ -271,7 +274,7 @@ const moments = ['last_confirmed_at', 'last_applied_at', 'last_evaluated_at'];
 const derived = ['applied_count', 'success_count', 'harmful_count', 'effectiveness_score', 'version'];
 
 async function valuesToRestore(mutation: Mutation, event: MemoryEvent, current: Snapshot): Promise<Snapshot> {
-  const { before, after } = payloadOf(event);
+  const { before, after } = await openPayload(mutation, event);
   if (before === null) return valuesOfRemoval(mutation, event, current);
   if (after === null) throw removedForGood(event);
   const values: Snapshot = {};
@@ -281,6 +284,34 @@ async function valuesToRestore(mutation: Mutation, event: MemoryEvent, current: 
     else if (!moments.includes(name)) throw await changedSince(mutation, event, name);
   }
   return values;
+}
+
+/** In plain: whether a key was changed meanwhile makes no difference to what was said. */
+async function openPayload({ context, transaction }: Mutation, event: MemoryEvent): Promise<EventPayload> {
+  const { before, after } = payloadOf(event);
+  return {
+    before: before && (await openSnapshot(context, before, transaction)),
+    after: after && (await openSnapshot(context, after, transaction)),
+  };
+}
+
+/** The columns of a sealed fact in which what comes back is sealed again. */
+async function valuesToWrite(mutation: Mutation, current: Snapshot, values: Snapshot): Promise<Snapshot> {
+  const { context, transaction } = mutation;
+  const isConcerned = ['content', 'tags', 'metadata'].some((name) => name in values);
+  if (!isConcerned || (current['data_key_id'] ?? null) === null) return values;
+  const said = { ...(await openSnapshot(context, current, transaction)), ...values };
+  const { content, tags, metadata } = said as unknown as { content: string; tags: unknown; metadata: unknown };
+  const key = await useActiveKey(context, transaction);
+  const sealed = sealedColumns(key, current['id'] as string, { content, tags, metadata });
+  return {
+    ...values,
+    content: sealed.content,
+    tags: sealed.tags,
+    metadata: sealed.metadata,
+    sealed_content: `\\x${Buffer.from(sealed.sealedContent).toString('hex')}`,
+    data_key_id: sealed.dataKeyId,
+  };
 }
 
 /** Its event has nothing of what the memory said, and its row is gone. */

@@ -5,6 +5,7 @@ import type { MemoryContext } from '../memory/context.ts';
 import { readStates } from '../memory/history.ts';
 import type { MemoryReference } from '../memory/links.ts';
 import { memoriesByKey, referenceKey, type MemoryRow } from '../memory/memories.ts';
+import { openReadable } from '../memory/sealing.ts';
 
 export interface Found {
   filter: RowFilter;
@@ -16,8 +17,20 @@ export async function loadFound(context: MemoryContext, found: readonly Found[])
   const present = found.filter(({ filter, references }) => !filter.isPast && references.length > 0);
   const statements = present.map(({ filter, references }) => selectMemoryRows(filter.tenantId, references));
   const answers = statements.length === 0 ? [] : await context.db.roundTrip(context.principal.tenantId, statements);
-  const loaded = new Map(present.map((one, place) => [one, memoriesByKey(answers[place])]));
+  const loaded = new Map<Found, Map<string, MemoryRow>>();
+  for (const [place, one] of present.entries()) loaded.set(one, await openAll(context, answers[place]));
   return Promise.all(found.map(async (one) => loaded.get(one) ?? loadPast(context, one)));
+}
+
+/** In plain. What cannot be read is not found. */
+async function openAll(context: MemoryContext, answer: string | null | undefined): Promise<Map<string, MemoryRow>> {
+  const memories = memoriesByKey(answer);
+  for (const [key, row] of memories) {
+    const [opened] = await openReadable(context, [row]);
+    if (opened === undefined) memories.delete(key);
+    else memories.set(key, opened);
+  }
+  return memories;
 }
 
 async function loadPast(

@@ -4,7 +4,8 @@ import type { Episode, Fact, Rule } from '../generated/prisma/client.ts';
 
 type Common = 'id' | 'version' | 'content' | 'importance' | 'createdAt' | 'lastReferencedAt';
 type Decaying = 'scope' | 'permanence' | 'confidence' | 'decayRate' | 'lastConfirmedAt';
-type FactToShow = Pick<Fact, Common | Decaying | 'subject' | 'predicate' | 'kind' | 'observedAt' | 'validTo'>;
+type OfFact = 'subject' | 'predicate' | 'kind' | 'observedAt' | 'validTo' | 'sealedContent' | 'dataKeyId';
+type FactToShow = Pick<Fact, Common | Decaying | OfFact>;
 type RuleToShow = Pick<Rule, Common | Decaying | 'maturity'>;
 type EpisodeToShow = Pick<Episode, Common | 'observedAt'>;
 

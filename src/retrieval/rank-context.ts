@@ -4,6 +4,7 @@ import type { Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import type { MemoryReference } from '../memory/links.ts';
 import type { Memory } from '../memory/memories.ts';
+import { openReadable } from '../memory/sealing.ts';
 import { diversify } from './diversify.ts';
 import { completeFilter } from './filter.ts';
 import { findMatches } from './find-matches.ts';
@@ -54,11 +55,13 @@ export async function rankForContexts(
   const searches = questions.map((question) => prepareMatching(context, question));
   const standing = questions.map((question) => standingStatement(context, question));
   const { found, answers } = await findMatches(context, searches, stopwatch, standing);
-  const drafts = await stopwatch.time('score', async () =>
-    questions.map((question, place) => {
-      const scored = scoreMatches(context, searches[place] as PreparedSearch, found[place]?.matches ?? []);
-      return draftOf(context, question, readMemories(answers[place]), scored);
-    }),
+  const drafts = await stopwatch.time('score', () =>
+    Promise.all(
+      questions.map(async (question, place) => {
+        const scored = scoreMatches(context, searches[place] as PreparedSearch, found[place]?.matches ?? []);
+        return draftOf(context, question, await readMemories(context, answers[place]), scored);
+      }),
+    ),
   );
   const memories = await stopwatch.time('load', () => loadToShow(context, drafts));
   return stopwatch.time('choose', async () =>
@@ -204,22 +207,32 @@ function growCluster(sizes: Map<string, number>, { candidate: { subject_key, pre
 }
 
 /** For all of them in one round trip. */
-async function loadToShow(
-  { db, principal }: MemoryContext,
-  drafts: readonly Draft[],
-): Promise<Map<string, MemoryToShow>[]> {
+async function loadToShow(context: MemoryContext, drafts: readonly Draft[]): Promise<Map<string, MemoryToShow>[]> {
+  const { db, principal } = context;
   const { tenantId } = principal;
   const asked = drafts.filter(({ eligible }) => eligible.length > 0);
   const statements = asked.map(({ eligible }) => selectMemoriesToShow(tenantId, eligible.map(referenceOf)));
   const answers = statements.length === 0 ? [] : await db.roundTrip(tenantId, statements);
-  return drafts.map((draft) => {
-    const memories = readMemories(answers[asked.indexOf(draft)]);
-    return new Map(memories.map((memory) => [memory.row.id, memory]));
-  });
+  return Promise.all(
+    drafts.map(async (draft) => {
+      const memories = await readMemories(context, answers[asked.indexOf(draft)]);
+      return new Map(memories.map((memory) => [memory.row.id, memory]));
+    }),
+  );
 }
 
-function readMemories(answer: string | null | undefined): MemoryToShow[] {
-  return readMemoriesToShow(answer) as unknown as MemoryToShow[];
+/** In plain. What cannot be read is not shown. */
+async function readMemories(context: MemoryContext, answer: string | null | undefined): Promise<MemoryToShow[]> {
+  const memories = readMemoriesToShow(answer) as unknown as MemoryToShow[];
+  const rows = await openReadable(
+    context,
+    memories.map(({ row }) => row),
+  );
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return memories.flatMap(({ type, row: { id } }) => {
+    const row = byId.get(id);
+    return row === undefined ? [] : [{ type, row } as MemoryToShow];
+  });
 }
 
 function referenceOf({ candidate: { type, id } }: Scored): MemoryReference {

@@ -11,6 +11,7 @@ import type { MemoryContext } from '../memory/context.ts';
 import { onlyButlerOf } from '../memory/reach.ts';
 import type { MemoryReference } from '../memory/links.ts';
 import { referenceKey } from '../memory/memories.ts';
+import { isSealedRow } from '../memory/sealing.ts';
 import { checkLimit, checkOptionalUuid, checkUuid } from '../memory/values.ts';
 import type { MatchParts } from './fuse.ts';
 import { searchedModel } from './query-vector.ts';
@@ -39,7 +40,7 @@ export interface ReceiptChoice extends MemoryReference {
   /** Of a context only, as are the next two. */
   section: SectionName | null;
   tokens: number | null;
-  /** Of the line, so that a replay knows whether it is the same. */
+  /** Of the line, so that a replay knows whether it is the same. Null also for what is sealed. */
   lineDigest: string | null;
 }
 
@@ -69,7 +70,8 @@ export interface Receipt extends Omit<
 
 export interface Shown {
   choice: ReceiptChoice;
-  fingerprint: string;
+  /** Null for what is sealed: few things can be said of an illness, and a digest of each is quickly made. */
+  fingerprint: string | null;
 }
 
 export interface ReceiptDraft {
@@ -95,8 +97,10 @@ export function shownOf(
   { section = null, line = null, tokens = null, score }: ShownDetails,
 ): Shown {
   const { id, version, content } = row;
-  const lineDigest = line === null ? null : digestOf(line);
-  return { choice: { type, id, version, score, section, tokens, lineDigest }, fingerprint: fingerprintOf(content) };
+  const isSealed = isSealedRow(row);
+  const lineDigest = line === null || isSealed ? null : digestOf(line);
+  const fingerprint = isSealed ? null : fingerprintOf(content);
+  return { choice: { type, id, version, score, section, tokens, lineDigest }, fingerprint };
 }
 
 interface ShownMemory {
@@ -186,7 +190,7 @@ function rowOfDraft(context: MemoryContext, draft: ReceiptDraft): NewReceiptRow 
     requestId: context.requestContext.requestId,
     chosen: shown.map(({ choice }) => ({ ...choice, score: rounded(choice.score) })),
     memoryIds: [...new Set(shown.map(({ choice }) => choice.id))],
-    fingerprints: [...new Set(shown.map(({ fingerprint }) => fingerprint))],
+    fingerprints: [...new Set(shown.flatMap(({ fingerprint }) => fingerprint ?? []))],
     configurationDigest: configurationDigest(context),
     stageMilliseconds: draft.milliseconds,
     createdAt: at,

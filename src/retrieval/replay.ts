@@ -2,6 +2,7 @@ import { selectStatesOfVersions, type VersionState } from '../db/sql/states-of-v
 import type { MemoryContext } from '../memory/context.ts';
 import type { MemoryReference } from '../memory/links.ts';
 import { referenceKey, type Memory } from '../memory/memories.ts';
+import { openState } from '../memory/sealing.ts';
 import { rowOf } from '../memory/snapshots.ts';
 import { lineOf } from './memory-lines.ts';
 import { digestOf, getReceipt, type Receipt, type ReceiptChoice } from './receipts.ts';
@@ -51,17 +52,18 @@ interface ShownLine {
 }
 
 async function readStatesShown(
-  { db, principal }: MemoryContext,
+  context: MemoryContext,
   { chosen, asOf, createdAt }: Receipt,
 ): Promise<Map<string, Memory>> {
   if (chosen.length === 0) return new Map();
-  const { tenantId } = principal;
-  const states = await db.tenant(tenantId).$queryRaw<VersionState[]>(selectStatesOfVersions(tenantId, chosen));
-  return new Map(
-    states.map(({ type, id, state }) => {
-      return [referenceKey({ type, id }), { type, row: rowOf(type, state, asOf ?? createdAt) } as Memory];
-    }),
-  );
+  const { tenantId } = context.principal;
+  const states = await context.db.tenant(tenantId).$queryRaw<VersionState[]>(selectStatesOfVersions(tenantId, chosen));
+  const memories = new Map<string, Memory>();
+  for (const { type, id, state } of states) {
+    const row = rowOf(type, await openState(context, state), asOf ?? createdAt);
+    memories.set(referenceKey({ type, id }), { type, row } as Memory);
+  }
+  return memories;
 }
 
 function renderShown(shown: readonly ShownLine[]): string {

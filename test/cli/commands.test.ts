@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { packageManifest } from '../../src/package-root.ts';
 import { readMigrations } from '../../src/db/migrate.ts';
 import { runCli, type CliResult } from '../support/cli-process.ts';
+import { masterKey } from '../support/encryption.ts';
 import { createServerHome, type ServerHome } from '../support/server-process.ts';
 
 let home: ServerHome;
@@ -211,10 +212,12 @@ describe('butler-memory doctor', () => {
       'ok   configuration',
       'ok   disk',
       'ok   model',
+      'ok   encryption',
       'ok   database',
       'ok   migrations',
       'ok   indexes',
       'ok   embedding versions',
+      'ok   data keys',
     ]);
     expect(stdout).toContain(`butler-memory ${packageManifest.version}`);
     expect(stdout).toContain('BUTLER_MEMORY_HOME');
@@ -230,12 +233,34 @@ describe('butler-memory doctor', () => {
       'ok   configuration',
       'ok   disk',
       'ok   model',
+      'ok   encryption',
       'FAIL database',
     ]);
     expect(stdout).toMatch(/FAIL database\n +database postgres:\/\/someone@127\.0\.0\.1:9\/memory cannot be reached: /);
     expect(stdout).toContain('postgres://someone:***@127.0.0.1:9/memory');
     expect(stdout + stderr).not.toContain('s3cret');
     expect(code).toBe(1);
+  });
+
+  it('and every start say that the master key is not that of the data, and show no key', async () => {
+    const encrypted = await createServerHome();
+    await encrypted.query(`
+      INSERT INTO data_keys VALUES ('here', gen_random_uuid(), decode(repeat('00', 61), 'hex'), 'another', 'active', now())`);
+    const env = { ...encrypted.env, BUTLER_MEMORY_MASTER_KEY: masterKey(9) };
+    const refusal = 'of id another (1 data keys); given a key of id ';
+    const { code, stdout, stderr } = await run(['doctor'], env);
+    expect(stdout).toMatch(/ok {3}encryption\n +no predicate is encrypted\n +master key [0-9a-f]{16}\n/);
+    expect(stdout).toContain(`FAIL data keys\n`);
+    expect(stdout).toContain(refusal);
+    expect(stdout + stderr).not.toContain(masterKey(9));
+    expect(code).toBe(1);
+
+    const start = await run(['verify'], env);
+    expect(start).toMatchObject({ code: 1, stdout: '' });
+    expect(start.stderr).toContain(refusal);
+    expect(start.stderr.trim().split('\n')).toHaveLength(1);
+    expect((await run(['job', 'rotate-keys'], encrypted.env)).stderr).toContain('given none');
+    await encrypted.remove();
   });
 
   it('finds a migration that is missing and an index that is not valid', async () => {

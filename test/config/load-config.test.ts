@@ -180,6 +180,10 @@ describe('the object', () => {
       'butler.graphql.introspection',
       'butler.graphql.graphiql',
       'butler.graphql.persisted_operations',
+      'butler.encryption.master_key',
+      'butler.encryption.master_key_file',
+      'butler.encryption.previous_master_key',
+      'butler.encryption.previous_master_key_file',
       'butler.memory.embedding.models_directory',
       'butler.memory.consolidation.llm.base_url',
       'butler.memory.consolidation.llm.model',
@@ -196,7 +200,7 @@ describe('the object', () => {
     expectTypeOf<Config['memory']['retrieval']['defaultMode']>().toEqualTypeOf<'hybrid' | 'semantic' | 'keyword'>();
     expectTypeOf<Config['memory']['rules']['promoteToProven']['minAgeDays']>().toEqualTypeOf<number>();
     expectTypeOf<keyof Config>().toEqualTypeOf<
-      'butler' | 'auth' | 'db' | 'graphql' | 'limits' | 'mcp' | 'log' | 'schedule' | 'memory'
+      'butler' | 'auth' | 'db' | 'encryption' | 'graphql' | 'limits' | 'mcp' | 'log' | 'schedule' | 'memory'
     >();
     expectTypeOf<Config['butler']>().not.toHaveProperty('db');
   });

@@ -54,6 +54,7 @@ async function seed(client: Pick<PoolClient, 'query'>): Promise<void> {
     'job_runs',
     'event_days',
     'api_tokens',
+    'data_keys',
     'embedding_versions',
     'idempotency_keys',
   ]) {
@@ -76,6 +77,7 @@ const seen: Record<string, { butler: number; tenant: number }> = {
   api_tokens: { butler: 0, tenant: 1 },
   consolidation_runs: { butler: 1, tenant: 2 },
   context_receipts: { butler: 1, tenant: 2 },
+  data_keys: { butler: 1, tenant: 1 },
   embedding_versions: { butler: 1, tenant: 1 },
   episode_tombstones: { butler: 1, tenant: 2 },
   episodes: { butler: 1, tenant: 2 },

@@ -93,7 +93,12 @@ describe('writing', () => {
     // The ends of a link are looked up first, and those of another tenant are not there.
     expect(await onEveryTable(tenantId, insert)).toEqual(everywhere(denied, { memory_links: '23503' }));
     expect(await onEveryTable('tenant-b', insert)).toEqual(
-      everywhere<number | string>(1, { embedding_versions: '23505', memory_links: '23505', event_chain: denied }),
+      everywhere<number | string>(1, {
+        data_keys: '23505',
+        embedding_versions: '23505',
+        memory_links: '23505',
+        event_chain: denied,
+      }),
     );
   });
 

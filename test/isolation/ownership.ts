@@ -30,6 +30,7 @@ const owners: Record<string, (row: Row, find: Find) => string> = {
   memory_links: (row, find) =>
     together(find(row['source_type'], row['source_id']), find(row['target_type'], row['target_id'])),
   memory_events: (row, find) => ownerOfEvent(row, find),
+  data_keys: () => global,
   embedding_versions: () => global,
   idempotency_keys: ({ key }) => /^key of (\w+)/.exec(String(key))?.[1] ?? operators,
   access_records: () => operators,

@@ -44,11 +44,12 @@ describe('the job queue', () => {
     return rows as { name: string; cron: string; timezone: string }[];
   };
 
-  it('has every job on its schedule, in UTC', async () => {
+  it('has every job on its schedule, in UTC, but for what is done by hand', async () => {
     queue = await start(true);
 
     const schedules = await listSchedules();
-    expect(schedules.map(({ name }) => name)).toEqual(jobs.map(({ name }) => name).toSorted());
+    const names = jobs.map(({ name }) => name).filter((name) => name !== 'rotate-keys');
+    expect(schedules.map(({ name }) => name)).toEqual(names.toSorted());
     expect(schedules).toContainEqual({ name: 'maintain-storage', cron: '30 4 * * *', timezone: 'UTC' });
     await expect(queue.check()).resolves.toBeUndefined();
   });

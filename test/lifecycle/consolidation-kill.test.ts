@@ -1,7 +1,10 @@
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { MemoryContext } from '../../src/memory/context.ts';
+import { createLogger } from '../../src/logger.ts';
+import type { KeyContext } from '../../src/memory/data-keys.ts';
+import { createVault } from '../../src/memory/vault.ts';
 import { findDifferences } from '../../src/memory/verify.ts';
+import { testConfig } from '../support/config.ts';
 import type { ConsolidationWorkerInput } from '../support/consolidation-worker.ts';
 import { createTestDatabase, testEngine, type TestDatabase } from '../support/database.ts';
 import { configWith } from './consolidation/setup.ts';
@@ -97,8 +100,9 @@ async function storeEpisodes(): Promise<void> {
   );
 }
 
-function contextOf(): Pick<MemoryContext, 'db' | 'principal'> {
-  return { db: scratch.database, principal: { tenantId, butler: null, role: 'admin' } };
+function contextOf(): KeyContext {
+  const vault = createVault(testConfig(), createLogger(testConfig()));
+  return { db: scratch.database, vault, principal: { tenantId, butler: null, role: 'admin' } };
 }
 
 /** The same numbers for the same seed (mulberry32). */

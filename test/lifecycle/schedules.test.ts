@@ -103,4 +103,11 @@ describe('a schedule', () => {
     await ran('completed', -0.3);
     expect(describeTroubles([await decaySweep()])).toBeNull();
   });
+
+  it('is no trouble when it is disabled because people do it by hand', async () => {
+    const schedules = await readSchedules(core);
+    const rotation = schedules.filter(({ name }) => name === 'rotate-keys');
+    expect(rotation).toMatchObject([{ status: 'disabled', enabled: false }]);
+    expect(describeTroubles(rotation)).toBeNull();
+  });
 });

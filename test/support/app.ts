@@ -2,6 +2,7 @@ import { createApp, type App } from '../../src/app.ts';
 import { embedderOptions, type MemoryCore } from '../../src/create-memory.ts';
 import { createEmbedder } from '../../src/embedding/create-embedder.ts';
 import { createLogger } from '../../src/logger.ts';
+import { createVault } from '../../src/memory/vault.ts';
 import { testConfig } from './config.ts';
 import { createTestDatabase } from './database.ts';
 
@@ -14,16 +15,17 @@ export interface TestApp {
 }
 
 /** The whole server but for the port: a database of its own, the hashing embedder and a clock that stands still. */
-export async function createTestApp(config = testConfig()): Promise<TestApp> {
+export async function createTestApp(config = testConfig(), logger = createLogger(config)): Promise<TestApp> {
   const { database, drop } = await createTestDatabase();
   const clock = { now: new Date('2026-03-01T12:00:00.000Z') };
-  const logger = createLogger(config);
   const embedder = await createEmbedder(embedderOptions(config, logger));
+  const vault = createVault(config, logger);
   const core: MemoryCore = {
     config,
     logger,
     db: database,
     embedder,
+    vault,
     now: () => clock.now,
     close: async () => undefined,
   };

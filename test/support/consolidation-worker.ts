@@ -7,6 +7,7 @@ import { consolidateWith } from '../../src/lifecycle/consolidation/consolidate-w
 import type { ConsolidationEngine } from '../../src/lifecycle/consolidation/engine.ts';
 import { createLogger } from '../../src/logger.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
+import { createVault } from '../../src/memory/vault.ts';
 import { newRequestContext } from '../../src/request-id.ts';
 import { readInput } from './run-typescript.ts';
 
@@ -31,6 +32,7 @@ const context: MemoryContext = {
     downloadDirectory: '',
     logger,
   }),
+  vault: createVault(config, logger),
   now: () => new Date(),
   principal: { tenantId, butler: null, role: 'admin' },
   requestContext: newRequestContext(),

@@ -4,6 +4,7 @@ import { createEmbedder } from '../../src/embedding/create-embedder.ts';
 import { createLogger } from '../../src/logger.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
 import { newRequestContext } from '../../src/request-id.ts';
+import { createVault } from '../../src/memory/vault.ts';
 import { testConfig } from './config.ts';
 import { createTestDatabase } from './database.ts';
 
@@ -27,6 +28,7 @@ export async function createTestCore(config = testConfig()): Promise<TestCore> {
   const clock = { now: start };
   const logger = createLogger(config);
   const embedder = await createEmbedder(embedderOptions(config, logger));
+  const vault = createVault(config, logger);
   const now = (): Date => clock.now;
   const day = (number: number): Date => new Date(start.getTime() + number * millisecondsPerDay);
   return {
@@ -34,6 +36,7 @@ export async function createTestCore(config = testConfig()): Promise<TestCore> {
     logger,
     db,
     embedder,
+    vault,
     now,
     clock,
     start,
@@ -49,6 +52,7 @@ export async function createTestCore(config = testConfig()): Promise<TestCore> {
       db,
       now,
       embedder,
+      vault,
       logger,
       config,
       principal: { tenantId: 'default', butler: null, role: 'operator', ...principal },

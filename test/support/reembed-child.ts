@@ -5,6 +5,7 @@ import type { Embedder } from '../../src/embedding/embedder.ts';
 import { embedderOptions } from '../../src/create-memory.ts';
 import { sweepEmbeddings } from '../../src/lifecycle/reembed.ts';
 import { createLogger } from '../../src/logger.ts';
+import { createVault } from '../../src/memory/vault.ts';
 import { newRequestContext } from '../../src/request-id.ts';
 import { testConfig } from './config.ts';
 import { readInput } from './run-typescript.ts';
@@ -37,6 +38,15 @@ const now = (): Date => new Date();
 // Something has to keep the process alive while it waits for the model.
 setInterval(() => undefined, 60_000);
 await sweepEmbeddings(
-  { db, config, logger, embedder: tiring, principal, now, requestContext: newRequestContext() },
+  {
+    db,
+    config,
+    logger,
+    vault: createVault(config, logger),
+    embedder: tiring,
+    principal,
+    now,
+    requestContext: newRequestContext(),
+  },
   { dryRun: false, progress: (done, total) => writeSync(1, `${JSON.stringify({ done, total })}\n`) },
 );

@@ -18,6 +18,12 @@ const smallest: Record<string, () => Row> = {
     status: 'active',
     created_at: past,
   }),
+  data_keys: () => ({
+    wrapped_key: `\\x${'00'.repeat(61)}`,
+    master_key_id: 'none',
+    status: 'active',
+    created_at: past,
+  }),
   consolidation_runs: () => ({
     butler: `butler ${randomUUID()}`,
     engine: 'patterns',

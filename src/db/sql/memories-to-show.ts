@@ -8,7 +8,7 @@ const common = ['id', 'version', 'content', 'importance', 'createdAt', 'lastRefe
 const decaying = ['scope', 'permanence', 'confidence', 'decayRate', 'lastConfirmedAt'];
 const columns: Record<MemoryType, readonly string[]> = {
   episode: [...common, 'observedAt'],
-  fact: [...common, ...decaying, 'subject', 'predicate', 'kind', 'observedAt', 'validTo'],
+  fact: [...common, ...decaying, 'subject', 'predicate', 'kind', 'observedAt', 'validTo', 'sealedContent', 'dataKeyId'],
   rule: [...common, ...decaying, 'maturity'],
 };
 const moments = new Set(['createdAt', 'lastReferencedAt', 'lastConfirmedAt', 'observedAt', 'validTo']);

@@ -25,9 +25,19 @@ export type ShownRow =
       memoryIds: string[];
       fingerprints: string[];
       memoryId: null;
-      texts: null;
     }
-  | { createdAt: null; sessionId: null; memoryIds: null; fingerprints: null; memoryId: string; texts: string[] };
+  | {
+      createdAt: null;
+      sessionId: null;
+      memoryIds: null;
+      fingerprints: null;
+      memoryId: string;
+      /** Of a fact: what it is about. */
+      about: string | null;
+      content: string;
+      sealedContent: Uint8Array | null;
+      dataKeyId: string | null;
+    };
 
 /**
  * Receipts and the texts of what they show, in one statement. The content of a fact or episode never changes under its id;
@@ -45,16 +55,17 @@ export function selectShown(query: ShownQuery): Prisma.Sql {
       SELECT DISTINCT id FROM shown, unnest(shown.memory_ids) AS id
     )
     SELECT created_at AS "createdAt", session_id::text AS "sessionId", memory_ids::text[] AS "memoryIds", fingerprints,
-      NULL AS "memoryId", NULL::text[] AS texts
+      NULL AS "memoryId", NULL AS about, NULL AS content, NULL::bytea AS "sealedContent", NULL AS "dataKeyId"
     FROM shown WHERE cardinality(memory_ids) > 0
     UNION ALL
-    SELECT NULL, NULL, NULL, NULL, f.id::text, ARRAY[f.content, f.subject || ' ' || f.predicate || ' ' || f.content]
+    SELECT NULL, NULL, NULL, NULL, f.id::text, f.subject || ' ' || f.predicate, f.content, f.sealed_content,
+      f.data_key_id::text
     FROM memories m JOIN facts f ON f.tenant_id = ${tenantId} AND f.id = m.id
     UNION ALL
-    SELECT NULL, NULL, NULL, NULL, e.id::text, ARRAY[e.content]
+    SELECT NULL, NULL, NULL, NULL, e.id::text, NULL, e.content, NULL, NULL
     FROM memories m JOIN episodes e ON e.tenant_id = ${tenantId} AND e.id = m.id
     UNION ALL
-    SELECT NULL, NULL, NULL, NULL, r.id::text, ARRAY[r.content]
+    SELECT NULL, NULL, NULL, NULL, r.id::text, NULL, r.content, NULL, NULL
     FROM memories m JOIN rules r ON r.tenant_id = ${tenantId} AND r.id = m.id`;
 }
 

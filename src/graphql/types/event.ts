@@ -1,6 +1,7 @@
 import type { EntityType } from '../../memory/events.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { Snapshot } from '../../memory/mutation.ts';
+import { openSnapshot } from '../../memory/sealing.ts';
 import { payloadOf } from '../../memory/undo.ts';
 import { builder } from '../builder.ts';
 import { findMemoryOfEvent } from '../event-memories.ts';
@@ -21,8 +22,9 @@ export const EntityTypeEnum = builder.enumType('EntityType', {
   } satisfies Record<EntityType, { description: string }>,
 });
 
-/** What is global may have been learned from an episode that is not. */
-async function tellSnapshot(context: MemoryContext, snapshot: Snapshot | null): Promise<Snapshot | null> {
+/** What is global may have been learned from an episode that is not. What is sealed is told to who may read it. */
+async function tellSnapshot(context: MemoryContext, kept: Snapshot | null): Promise<Snapshot | null> {
+  const snapshot = kept && (await openSnapshot(context, kept));
   const id = snapshot?.['source_episode_id'];
   if (typeof id !== 'string') return snapshot;
   return { ...snapshot, source_episode_id: await findSourceId(context, id) };

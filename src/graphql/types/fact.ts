@@ -1,5 +1,6 @@
 import { effectiveConfidence, type Permanence } from '../../memory/confidence.ts';
 import { storeFact, type FactKind, type FactValidity } from '../../memory/facts.ts';
+import { isSealedRow } from '../../memory/sealing.ts';
 import { viewedAt } from '../../memory/snapshots.ts';
 import { builder } from '../builder.ts';
 import { findSourceId } from '../loaders.ts';
@@ -38,6 +39,10 @@ export const FactRef = builder.prismaNode('Fact', {
       resolve: ({ permanence }) => permanence as Permanence,
     }),
     decayRate: t.exposeFloat('decayRate', { description: 'Decay a day, which the permanence decides.' }),
+    isSealed: t.boolean({
+      description: 'Whether content, tags and metadata are kept encrypted: it is found by subject and predicate only.',
+      resolve: (fact) => isSealedRow(fact),
+    }),
     sourceButler: t.exposeString('sourceButler', { nullable: true, description: 'The butler that learned it.' }),
     sourceEpisodeId: t.field({
       type: 'UUID',

@@ -8,6 +8,7 @@ import {
   restoreMemory,
   type MemoryRow,
 } from '../../memory/memories.ts';
+import { openRow } from '../../memory/sealing.ts';
 import { builder } from '../builder.ts';
 import { GenerationEnum, MemoryTypeEnum } from '../enums.ts';
 import { writeResult } from '../results.ts';
@@ -28,7 +29,10 @@ export const MemoryInterface = builder.interfaceRef<MemoryRow>('Memory').impleme
       resolve: (row) => memoryTypeOf(row),
     }),
     uuid: t.expose('id', { type: 'UUID', description: 'The id as MCP tools give and take it.' }),
-    content: t.exposeString('content', { description: 'What happened, what holds, or what to do.' }),
+    content: t.string({
+      description: 'What happened, what holds, or what to do.',
+      resolve: async (row, _args, { memory }) => (await openRow(memory, row)).content,
+    }),
     importance: t.exposeFloat('importance', { description: 'From 1 (trivial) to 10 (vital).' }),
     generation: t.field({
       type: GenerationEnum,
@@ -44,8 +48,15 @@ export const MemoryInterface = builder.interfaceRef<MemoryRow>('Memory').impleme
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
     version: t.exposeInt('version', { description: 'Goes up with every change.' }),
     requestId: t.exposeString('requestId', { nullable: true, description: 'The request that stored it.' }),
-    tags: t.stringList({ description: 'Words to filter by.', resolve: ({ tags }) => tags as string[] }),
-    metadata: t.expose('metadata', { type: 'JSONObject', description: 'As given when it was stored.' }),
+    tags: t.stringList({
+      description: 'Words to filter by.',
+      resolve: async (row, _args, { memory }) => (await openRow(memory, row)).tags as string[],
+    }),
+    metadata: t.field({
+      type: 'JSONObject',
+      description: 'As given when it was stored.',
+      resolve: async (row, _args, { memory }) => (await openRow(memory, row)).metadata,
+    }),
   }),
 });
 

@@ -1,5 +1,6 @@
 import { selectShown, type ShownRow, type Span } from '../../db/sql/select-shown.ts';
 import type { MemoryContext } from '../../memory/context.ts';
+import { openReadable } from '../../memory/sealing.ts';
 import { fingerprintOf } from '../../retrieval/receipts.ts';
 import { blockStart } from '../../retrieval/sections.ts';
 import type { ClaimedEpisode } from './claim.ts';
@@ -59,7 +60,27 @@ async function loadShown(context: MemoryContext, { butler, episodes }: Observed)
       ofAnySession: withoutSession.length === 0 ? null : spanOf(withoutSession),
     }),
   );
-  return rows.length === 0 ? null : indexShown(rows);
+  return rows.length === 0 ? null : indexShown(await openShown(context, rows));
+}
+
+/** Facts that are sealed are shown in plain, and come back so. */
+async function openShown(context: MemoryContext, rows: readonly ShownRow[]): Promise<(ShownReceipt | ShownMemory)[]> {
+  const receipts = rows.filter((row) => row.memoryId === null);
+  const memories = rows.flatMap((row) => (row.memoryId === null ? [] : [{ ...row, id: row.memoryId }]));
+  const opened = await openReadable(context, memories);
+  return [
+    ...receipts,
+    ...opened.map(({ memoryId, about, content }) => {
+      return { memoryId, texts: about === null ? [content] : [content, `${about} ${content}`] };
+    }),
+  ];
+}
+
+type ShownReceipt = Extract<ShownRow, { memoryId: null }>;
+
+interface ShownMemory {
+  memoryId: string;
+  texts: string[];
 }
 
 function spanOf(episodes: readonly ObservedEpisode[]): Span {
@@ -78,9 +99,9 @@ interface Shown {
   readonly starts: readonly { at: number; memoryId: string }[];
 }
 
-type Showing = Pick<Extract<ShownRow, { memoryId: null }>, 'createdAt' | 'sessionId'>;
+type Showing = Pick<ShownReceipt, 'createdAt' | 'sessionId'>;
 
-function indexShown(rows: readonly ShownRow[]): Shown {
+function indexShown(rows: readonly (ShownReceipt | ShownMemory)[]): Shown {
   const showings = new Map<string, Showing[]>();
   const sayings = new Map<string, string[]>();
   const starts: { at: number; memoryId: string }[] = [];

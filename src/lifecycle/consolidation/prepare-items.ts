@@ -2,8 +2,15 @@ import { validate as isUuid } from 'uuid';
 import type { Fact } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { embedAll, type EmbeddedText } from '../../memory/embed.ts';
-import { embeddedText, normaliseFact, type FactValues, type StoreFactInput } from '../../memory/facts.ts';
+import {
+  decideSealing,
+  embeddedText,
+  normaliseFact,
+  type FactValues,
+  type StoreFactInput,
+} from '../../memory/facts.ts';
 import { normaliseRule, type RuleValues } from '../../memory/rules.ts';
+import { openRows } from '../../memory/sealing.ts';
 import { globalScope } from '../../memory/values.ts';
 import type { ClaimedEpisode } from './claim.ts';
 import { loadEchoes } from './echo-guard.ts';
@@ -72,7 +79,8 @@ export async function prepareItems(input: PreparationInput, parsed: ParsedOutput
       refused.push({ kind: item.kind, place: item.place, reason });
     }
   }
-  return { items: await embedDrafts(input.context, drafts), refused };
+  const decided = await Promise.all(drafts.map((draft) => decideDraft(input.context, draft)));
+  return { items: await embedDrafts(input.context, decided), refused };
 }
 
 type Draft = Omit<PreparedFact, 'embedded'> | Omit<PreparedRule, 'embedded'> | PreparedReference;
@@ -193,7 +201,12 @@ async function findTargets(context: MemoryContext, items: readonly OutputItem[])
     .filter((id) => isUuid(id));
   if (ids.length === 0) return new Map();
   const facts = await context.db.tenant(tenantId).fact.findMany({ where: { tenantId, id: { in: ids } } });
-  return new Map(facts.map((fact) => [fact.id, fact]));
+  return new Map((await openRows(context, facts)).map((fact) => [fact.id, fact]));
+}
+
+async function decideDraft(context: MemoryContext, draft: Draft): Promise<Draft> {
+  const isOfFact = draft.kind === 'new_facts' || draft.kind === 'updated_facts';
+  return isOfFact ? { ...draft, values: await decideSealing(context, draft.values) } : draft;
 }
 
 async function embedDrafts(context: MemoryContext, drafts: readonly Draft[]): Promise<PreparedItem[]> {

@@ -2,6 +2,7 @@ import { dataLine, enclose } from '../../data-block.ts';
 import type { Fact, Rule } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { referenceKey, type Memory } from '../../memory/memories.ts';
+import { isSealedRow } from '../../memory/sealing.ts';
 import { recallMemoriesBatch, type RecallResult } from '../../retrieval/recall.ts';
 import { loadTokenizer, type Tokenizer } from '../../retrieval/tokenizers.ts';
 import type { Claim, ClaimedEpisode } from './claim.ts';
@@ -123,6 +124,8 @@ function collect(
   results: readonly RecallResult[],
 ): void {
   for (const [rank, { memory }] of results.entries()) {
+    // It may go to a server of others, which is nowhere to have what is encrypted here.
+    if (isSealedRow(memory.row)) continue;
     const key = referenceKey({ type: memory.type, id: memory.row.id });
     const known = found.get(key) ?? { memory, bestRank: rank, weight: 0 };
     found.set(key, { memory, bestRank: Math.min(known.bestRank, rank), weight: known.weight + 1 / (1 + rank) });

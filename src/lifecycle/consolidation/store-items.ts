@@ -1,12 +1,13 @@
-import { findRetracted, findSameEvent, findSameRules, type SameRule } from '../../db/sql/known-statements.ts';
+import { findRetracted, findSameEvents, findSameRules, type SameRule } from '../../db/sql/known-statements.ts';
 import { lockFactKeys } from '../../db/sql/lock-fact-keys.ts';
 import { lockRules, lockRuleTexts } from '../../db/sql/lock-rules.ts';
-import type { Fact, Rule } from '../../generated/prisma/client.ts';
-import { isLive, writeFact } from '../../memory/facts.ts';
+import type { Fact, Prisma, Rule } from '../../generated/prisma/client.ts';
+import { isLive, writeFact, type StatedFact } from '../../memory/facts.ts';
 import { createLink } from '../../memory/links.ts';
 import { writeConfirmation } from '../../memory/memories.ts';
 import { createMutation, type Mutation } from '../../memory/mutation.ts';
 import { writeRule } from '../../memory/rules.ts';
+import { openRows } from '../../memory/sealing.ts';
 import type { RefusedItem } from './output.ts';
 import {
   isVisible,
@@ -81,14 +82,13 @@ async function storeItem(storing: Storing, mutation: Mutation, item: PreparedIte
 }
 
 async function storeFactItem(storing: Storing, mutation: Mutation, item: PreparedFact): Promise<void> {
-  const { transaction, tenantId } = mutation;
-  const { scope, subject, predicate, content } = item.values;
-  const statement = { tenantId, scope, subject, predicate, content };
+  const { scope, subject, predicate, content, isSealed } = item.values;
+  const statement = { tenantId: mutation.tenantId, scope, subject, predicate, content: isSealed ? null : content };
   if (item.targetId !== null) await requireTarget(storing, { type: 'fact', id: item.targetId });
-  const retracted = await transaction.$queryRaw<object[]>(findRetracted(statement, lastOf(storing, item)));
-  if (retracted.length > 0) throw new Refusal('content: the same fact was forgotten after this was observed');
+  const retracted = await findSaying(mutation, content, findRetracted(statement, lastOf(storing, item)));
+  if (retracted !== undefined) throw new Refusal('content: the same fact was forgotten after this was observed');
   if (item.values.kind === 'event') {
-    const [same] = await transaction.$queryRaw<{ id: string }[]>(findSameEvent(statement, item.values.observedAt));
+    const same = await findSaying(mutation, content, findSameEvents(statement, item.values.observedAt));
     if (same !== undefined) return confirm(storing, mutation, { type: 'fact', id: same.id }, item.evidence);
   }
   const written = await writeFact(mutation, item.given, item.values, item.embedded);
@@ -97,6 +97,16 @@ async function storeFactItem(storing: Storing, mutation: Mutation, item: Prepare
   if (item.kind === 'new_facts') storing.stored.factsCreated++;
   else storing.stored.factsUpdated++;
   await linkToEvidence(storing, mutation, reference, item.evidence);
+}
+
+async function findSaying(
+  { context, transaction }: Mutation,
+  content: string,
+  candidates: Prisma.Sql,
+): Promise<StatedFact | undefined> {
+  const facts = await transaction.$queryRaw<StatedFact[]>(candidates);
+  const opened = await openRows(context, facts, transaction);
+  return opened.find((fact) => fact.content === content);
 }
 
 async function storeRuleItem(storing: Storing, mutation: Mutation, item: PreparedRule): Promise<void> {
