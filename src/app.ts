@@ -26,6 +26,7 @@ import type { MemoryContext, Principal } from './memory/context.ts';
 import { ReferenceQueue } from './memory/references.ts';
 import { loadTokenizer } from './retrieval/tokenizers.ts';
 import { describeModel, findModelChanges } from './memory/embedding-versions.ts';
+import { mayBeKept } from './redaction/redactor.ts';
 import { currentRequestContext, newRequestContext, type RequestContext } from './request-id.ts';
 import { answerRequest, knownPaths } from './routes.ts';
 import type { ToolGroup } from './tool-groups.ts';
@@ -172,6 +173,7 @@ function createMcp({ config, logger, now }: MemoryCore, createContext: App['crea
       butler: config.butler,
       schema,
       logger,
+      mayBeKept: (id) => mayBeKept(config, id),
       execute: async (document, variableValues) =>
         run({ schema, document, variableValues, contextValue: createContext({}, caller) }),
     });

@@ -1,4 +1,4 @@
-import { pino, type Logger } from 'pino';
+import { pino, type DestinationStream, type Logger } from 'pino';
 import type { Config } from './config/schema.ts';
 import { currentRequestId } from './request-id.ts';
 
@@ -6,7 +6,10 @@ const standardOutput = 1;
 const standardError = 2;
 
 /** One JSON object a line, with the id of the request that caused it. */
-export function createLogger({ log }: Pick<Config, 'log'>, destination: 'stdout' | 'stderr' = 'stdout'): Logger {
+export function createLogger(
+  { log }: Pick<Config, 'log'>,
+  destination: 'stdout' | 'stderr' | DestinationStream = 'stdout',
+): Logger {
   return pino(
     {
       level: log.level,
@@ -19,6 +22,8 @@ export function createLogger({ log }: Pick<Config, 'log'>, destination: 'stdout'
       },
       redact: { paths: ['req.headers.authorization', '*.password', '*.token'], censor: '[hidden]' },
     },
-    pino.destination({ dest: destination === 'stdout' ? standardOutput : standardError, sync: true }),
+    typeof destination === 'string'
+      ? pino.destination({ dest: destination === 'stdout' ? standardOutput : standardError, sync: true })
+      : destination,
   );
 }

@@ -26,20 +26,23 @@ export function currentRequestId(): string | undefined {
 /** Of an id that a caller chose: nothing that could break a log line or a header. */
 export const requestIdPattern = /^[\w.:-]{1,128}$/;
 
-/** A caller's own ids are kept, so that one id runs through all systems; those that do not fit are not. */
-export function acceptRequestContext(headers: Headers): RequestContext {
+/**
+ * A caller's own ids are kept, so that one id runs through all systems; those that do not fit are not, and those that
+ * must not be kept anywhere.
+ */
+export function acceptRequestContext(headers: Headers, mayBeKept: (id: string) => boolean): RequestContext {
+  const accept = (name: string): string | null => {
+    const given = headers.get(name);
+    return given !== null && requestIdPattern.test(given) && mayBeKept(given) ? given : null;
+  };
   return {
-    requestId: acceptId(headers.get('x-request-id')) ?? uuidv7(),
-    subrequestId: acceptId(headers.get('x-subrequest-id')),
-    segmentId: acceptId(headers.get('x-segment-id')),
+    requestId: accept('x-request-id') ?? uuidv7(),
+    subrequestId: accept('x-subrequest-id'),
+    segmentId: accept('x-segment-id'),
   };
 }
 
 /** For work that no caller named. */
 export function newRequestContext(): RequestContext {
   return { requestId: uuidv7(), subrequestId: null, segmentId: null };
-}
-
-function acceptId(given: string | null): string | null {
-  return given !== null && requestIdPattern.test(given) ? given : null;
 }

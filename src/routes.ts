@@ -19,6 +19,7 @@ import { refuse as refuseMcp } from './mcp/http-refusal.ts';
 import type { McpHttpDoor } from './mcp/http.ts';
 import type { Principal } from './memory/context.ts';
 import type { Metrics } from './metrics.ts';
+import { mayBeKept } from './redaction/redactor.ts';
 import { acceptRequestContext, withRequestContext, type RequestContext } from './request-id.ts';
 import { pagePolicy, setSecurityHeaders } from './security-headers.ts';
 
@@ -37,7 +38,7 @@ export const knownPaths = ['/', '/graphql', '/mcp', '/healthz', '/readyz', '/met
 
 /** Every HTTP request, from its id to its line in the log. */
 export async function answerRequest(request: Request, doors: Doors): Promise<Response> {
-  const requestContext = acceptRequestContext(request.headers);
+  const requestContext = acceptRequestContext(request.headers, (id) => mayBeKept(doors.core.config, id));
   return withRequestContext(requestContext, async () => {
     const { logger } = doors.core;
     const startedAt = performance.now();

@@ -4,7 +4,8 @@ import { invalidInput, MemoryError } from '../errors.ts';
 import type { ApiToken, Prisma } from '../generated/prisma/client.ts';
 import { actorOf, roles, type MemoryContext, type Role } from '../memory/context.ts';
 import { mutate, type Mutation } from '../memory/mutation.ts';
-import { normaliseName } from '../memory/text.ts';
+import { normaliseKey } from '../memory/text.ts';
+import { createRedactor, type Redactor } from '../redaction/redactor.ts';
 import { checkUuid } from '../memory/values.ts';
 
 /** What is known of a token: all but the token. */
@@ -65,18 +66,25 @@ export async function rotateToken(context: MemoryContext, id: string): Promise<I
 
 type TokenValues = Pick<TokenRecord, 'name' | 'butler' | 'expiresAt' | 'across' | 'acrossWrite'> & { role: Role };
 
-function normaliseToken({ now }: MemoryContext, given: NewToken): TokenValues {
+function normaliseToken(context: MemoryContext, given: NewToken): TokenValues {
+  const redactor = createRedactor(context);
   const role = roles.find((candidate) => candidate === given.role);
   if (role === undefined) throw invalidInput('role', `one of ${roles.join(', ')}`, given.role);
-  const butler = given.butler ? normaliseName('butler', given.butler) : null;
+  const butler = given.butler ? normaliseKey(redactor, 'butler', given.butler) : null;
   if (role === 'butler' && butler === null) throw invalidInput('butler', 'a name, as the role is butler', butler);
   const expiresAt = given.expiresAt ?? null;
-  if (expiresAt !== null && !(expiresAt > now())) throw invalidInput('expires', 'a moment to come', expiresAt);
-  return { name: normaliseName('name', given.name), role, butler, expiresAt, ...normaliseGrant(role, given) };
+  if (expiresAt !== null && !(expiresAt > context.now())) throw invalidInput('expires', 'a moment to come', expiresAt);
+  return {
+    name: normaliseKey(redactor, 'name', given.name),
+    role,
+    butler,
+    expiresAt,
+    ...normaliseGrant(redactor, role, given),
+  };
 }
 
-function normaliseGrant(role: Role, given: NewToken): Pick<TokenRecord, 'across' | 'acrossWrite'> {
-  const across = [...new Set(given.across?.map((tenant) => normaliseName('across', tenant)))];
+function normaliseGrant(redactor: Redactor, role: Role, given: NewToken): Pick<TokenRecord, 'across' | 'acrossWrite'> {
+  const across = [...new Set(given.across?.map((tenant) => normaliseKey(redactor, 'across', tenant)))];
   const acrossWrite = given.acrossWrite ?? false;
   if (across.length > 0 && role !== 'admin') throw invalidInput('across', 'none, as the role is not admin', across);
   if (acrossWrite && across.length === 0) throw invalidInput('across-write', 'with tenants to write in', acrossWrite);

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import { MemoryError } from '../errors.ts';
+import { toCamelCase } from '../names.ts';
 import { buildConfig, valueAt } from './build-config.ts';
 import { describeFileProblems, describeVariableProblem, printablePath } from './problems.ts';
 import { readToml } from './read-toml.ts';
@@ -34,9 +35,29 @@ export function loadConfig(options: LoadConfigOptions): LoadedConfig {
   const config = buildConfig(({ key, path }) => {
     const value = variables.values.get(key) ?? valueAt(tables, path);
     if (value === undefined) return undefined;
-    return { value: directories.has(key) ? expandHome(key, value as string, options) : value };
+    return { value: directories.has(key) ? expandHome(key, value as string, options) : inCamelCase(value) };
   });
+  requireHashKey(config);
   return { config, source: { file, environment: variables.names } };
+}
+
+/** Of tables by names of their own: those names stay, and what is in the tables is called as everywhere in the object. */
+function inCamelCase(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const rename = (inner: unknown): unknown =>
+    typeof inner === 'object' && inner !== null
+      ? Object.fromEntries(Object.entries(inner).map(([name, one]) => [toCamelCase(name), rename(one)]))
+      : inner;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, rename(one)]));
+}
+
+/** After the environment was read: that is where the key should be. */
+function requireHashKey({ redaction, butler }: Config): void {
+  const { hashKey, ...modes } = redaction;
+  const tenants = Object.values(butler.tenants).flatMap((tenant) => Object.values(tenant.redaction));
+  if (hashKey !== undefined || ![...Object.values(modes), ...tenants].includes('hash')) return;
+  const problem = 'butler.redaction.hash_key: must be set while something is redacted with "hash"; given nothing';
+  throw new MemoryError('CONFIGURATION', problem);
 }
 
 /** Whose paths may start with ~/. */

@@ -31,8 +31,14 @@ interface Issue {
   readonly params?: { readonly allowed?: string; readonly given?: string; readonly reason?: string } | undefined;
 }
 
+/** What a tenant has otherwise is the same setting as that of all. */
+function settingAt(path: readonly PropertyKey[]): Setting | undefined {
+  const isOfTenant = path[1] === 'tenants' && path.length > 3;
+  return settingByKey.get((isOfTenant ? ['butler', ...path.slice(3)] : path).join('.'));
+}
+
 function describeIssue({ path, params }: Issue, given: unknown): string {
-  const setting = settingByKey.get(path.join('.'));
+  const setting = settingAt(path);
   const allowed = params?.allowed ?? setting?.allowed ?? 'a table';
   const shown = setting?.secret ? 'a value that is not shown, as it may hold a password' : describeValue(given);
   const reason = params?.reason === undefined ? '' : ` (${params.reason})`;

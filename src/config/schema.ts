@@ -23,7 +23,7 @@ import {
 } from './kinds.ts';
 import { toCamelCase } from '../names.ts';
 import { toolGroups } from '../tool-groups.ts';
-import { listSettings, setting, table } from './setting.ts';
+import { listSettings, namedTables, setting, table } from './setting.ts';
 
 /*
  * Every key of butler.toml, under the name it has there. Validation, defaults, types, environment variables and the
@@ -645,6 +645,52 @@ const encryption = table({
   }),
 });
 
+const redactionMode = oneOf('off', 'mask', 'hash', 'refuse');
+
+const redactedKinds = {
+  secrets: 'Passwords, keys and tokens in what is to be kept',
+  cards: 'Numbers of payment cards there',
+  ibans: 'Numbers of bank accounts there',
+  national_ids: 'Numbers that a state gives a person',
+  emails: 'E-mail addresses',
+  phones: 'Phone numbers',
+};
+
+type RedactedKind = keyof typeof redactedKinds;
+
+const kindOf = (kind: RedactedKind, value: 'off' | 'mask') =>
+  setting(redactionMode, {
+    default: value,
+    description: `${redactedKinds[kind]}: kept, replaced by a mark, by a mark with a digest, or the write refused`,
+  });
+
+const redaction = table({
+  secrets: kindOf('secrets', 'mask'),
+  cards: kindOf('cards', 'mask'),
+  ibans: kindOf('ibans', 'mask'),
+  national_ids: kindOf('national_ids', 'mask'),
+  emails: kindOf('emails', 'off'),
+  phones: kindOf('phones', 'off'),
+  hash_key: setting(secret, {
+    environment: 'BUTLER_MEMORY_REDACTION_KEY',
+    description: 'Key of the digests of "hash"; keep it where the database is not',
+  }),
+});
+
+const overridden = (kind: RedactedKind) => setting(redactionMode, { description: redactedKinds[kind] });
+
+/** What one tenant has otherwise than the installation. What it does not name stays as it is for all. */
+const tenant = table({
+  redaction: table({
+    secrets: overridden('secrets'),
+    cards: overridden('cards'),
+    ibans: overridden('ibans'),
+    national_ids: overridden('national_ids'),
+    emails: overridden('emails'),
+    phones: overridden('phones'),
+  }),
+});
+
 const butler = table({
   name: setting(line(100), { default: 'memory', description: 'Name of this butler' }),
   description: setting(line(1000), {
@@ -685,6 +731,12 @@ const butler = table({
   mcp,
   limits,
   encryption,
+  redaction,
+  tenants: namedTables(tenant, {
+    allowed: 'tables by the names of tenants, each with the table redaction',
+    description:
+      'What single tenants have otherwise: [butler.tenants."a name".redaction] with keys of butler.redaction',
+  }),
   log: table({
     level: setting(oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), {
       default: 'info',
@@ -719,7 +771,12 @@ export const fileSchema = table({ butler });
 
 export const settings = listSettings(fileSchema);
 
-type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name;
+/** A name that is not known is that of a tenant, and stays as it is. */
+type CamelCase<Name> = string extends Name
+  ? Name
+  : Name extends `${infer Head}_${infer Tail}`
+    ? `${Head}${Capitalize<CamelCase<Tail>>}`
+    : Name;
 
 type Camel<Value> = Value extends readonly unknown[]
   ? Value
@@ -728,7 +785,17 @@ type Camel<Value> = Value extends readonly unknown[]
     : Value;
 
 type Butler = Camel<z.output<typeof butler>>;
-type Section = 'auth' | 'db' | 'graphql' | 'mcp' | 'limits' | 'encryption' | 'log' | 'schedule' | 'memory';
+type Section =
+  | 'auth'
+  | 'db'
+  | 'graphql'
+  | 'mcp'
+  | 'limits'
+  | 'encryption'
+  | 'redaction'
+  | 'log'
+  | 'schedule'
+  | 'memory';
 
 /** The settings of one process: [butler] itself, and each table directly below it. Deeply frozen. */
 export interface Config extends Pick<Butler, Section> {

@@ -20,6 +20,7 @@ export interface Setting extends SettingMeta {
 
 const settingMeta = new WeakMap<z.ZodType, SettingMeta>();
 const tableShapes = new WeakMap<z.ZodType, z.ZodRawShape>();
+const namedInner = new WeakMap<z.ZodType, z.ZodType>();
 
 export function setting<Value>(
   kind: Kind<Value>,
@@ -55,6 +56,20 @@ export function table<Shape extends z.ZodRawShape>(shape: Shape, rule?: Rule<Sha
   return guarded;
 }
 
+/**
+ * Tables by names that the file chooses, each of the same form: `[butler.tenants."a name"]`. To readers of the schema it is
+ * one setting, whose value is all of them.
+ */
+export function namedTables<Inner extends z.ZodType>(
+  inner: Inner,
+  { description, allowed }: About & { allowed: string },
+) {
+  const all = z.record(z.string(), inner).prefault({});
+  settingMeta.set(all, { description, allowed });
+  namedInner.set(all, inner);
+  return all;
+}
+
 /** Every leaf below a schema, in the order it is written. */
 export function listSettings(schema: z.ZodType, path: readonly string[] = []): Setting[] {
   const meta = settingMeta.get(schema);
@@ -64,7 +79,9 @@ export function listSettings(schema: z.ZodType, path: readonly string[] = []): S
 
 /** The names allowed in the table at a path of the schema. */
 export function listNames(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
-  const inner = path.reduce<z.ZodType>((outer, name) => shapeOf(outer)[String(name)] as z.ZodType, schema);
+  const step = (outer: z.ZodType, name: PropertyKey): z.ZodType =>
+    namedInner.get(outer) ?? (shapeOf(outer)[String(name)] as z.ZodType);
+  const inner = path.reduce<z.ZodType>(step, schema);
   return Object.keys(shapeOf(inner));
 }
 

@@ -1,5 +1,6 @@
 import type { MemoryContext } from '../memory/context.ts';
 import { MemoryError, type ErrorCode } from '../errors.ts';
+import type { RedactionCounts } from '../redaction/redactor.ts';
 import { builder } from './builder.ts';
 
 /**
@@ -46,6 +47,7 @@ const problemRefs = Object.values(problemTypes).map(({ name, description }) =>
 interface PayloadShape {
   value: unknown;
   eventId: string | null;
+  redacted: number;
 }
 
 type Answer = PayloadShape | ProblemShape;
@@ -79,6 +81,10 @@ function createPayload(name: string, { field, type, description }: PayloadField)
         nullable: true,
         description: 'The event that records it, by which it can be undone; null when nothing was changed.',
       }),
+      redacted: t.exposeInt('redacted', {
+        description:
+          'How many secrets and personal numbers were taken out of what was given before anything was kept; the event tells of which kinds.',
+      }),
     }),
   });
 }
@@ -94,9 +100,11 @@ function createUnion(name: string, payload: ReturnType<typeof createPayload>) {
 
 async function answer(context: MemoryContext, write: (context: MemoryContext) => Promise<unknown>): Promise<Answer> {
   const recorded: string[] = [];
+  const redacted: RedactionCounts = {};
   try {
-    const value = await write({ ...context, recorded });
-    return { value, eventId: recorded[0] ?? null };
+    const value = await write({ ...context, recorded, redacted });
+    const count = Object.values(redacted).reduce((sum, ofKind) => sum + ofKind, 0);
+    return { value, eventId: recorded[0] ?? null, redacted: count };
   } catch (error) {
     if (error instanceof MemoryError && isProblem(error.code)) {
       return { code: error.code, message: error.message, hint: error.hint ?? null };

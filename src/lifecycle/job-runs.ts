@@ -3,6 +3,7 @@ import { describeError } from '../describe-error.ts';
 import type { JobRun, Prisma } from '../generated/prisma/client.ts';
 import { actorOf, type MemoryContext } from '../memory/context.ts';
 import { checkUuid } from '../memory/values.ts';
+import { createRedactor } from '../redaction/redactor.ts';
 import type { SweepOptions, SweepReport } from './sweep.ts';
 
 export type { JobRun };
@@ -106,7 +107,7 @@ async function attempt(context: MemoryContext, job: TenantSweep, options: SweepO
     return { status: 'succeeded', finishedAt: context.now(), error: null, report };
   } catch (error) {
     const { message } = describeError(error, context.logger);
-    return { status: 'failed', finishedAt: context.now(), error: message };
+    return { status: 'failed', finishedAt: context.now(), error: createRedactor(context).mask(message) };
   }
 }
 

@@ -14,7 +14,7 @@ import type { Fact } from '../generated/prisma/client.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { createKey, findActive, requireMasterKey, useActiveKey } from '../memory/data-keys.ts';
 import { embedAll, vectorsToWrite, type EmbeddedText } from '../memory/embed.ts';
-import { embeddedText } from '../memory/facts.ts';
+import { textOf } from '../memory/embedded-text.ts';
 import { openReadable, sealedPlaceholder } from '../memory/sealing.ts';
 import { findMasterKey } from '../memory/vault.ts';
 import type { SweepOptions } from './sweep.ts';
@@ -162,7 +162,7 @@ async function sealBatch(
   facts: readonly FactToSeal[],
 ): Promise<{ resealed: number; sealed: number }> {
   const plain = facts.filter(({ isSealed }) => !isSealed);
-  const texts = plain.map((fact) => embeddedText({ ...fact, content: sealedPlaceholder }));
+  const texts = plain.map((fact) => textOf('fact', { ...fact, content: sealedPlaceholder }));
   const embedded = texts.length === 0 ? [] : await embedAll(context, texts);
   const vectors = new Map(plain.map(({ id }, place) => [id, embedded[place] as EmbeddedText]));
   const { tenantId } = context.principal;

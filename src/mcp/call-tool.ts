@@ -21,18 +21,20 @@ export interface CallOptions {
   schema: GraphQLSchema;
   execute: Execute;
   logger: Logger;
+  /** Whether an id that a caller chose may go into logs and events. */
+  mayBeKept: (id: string) => boolean;
 }
 
 /** The context that the caller names wins over that of the connection; either way the answer says which it was. */
 export async function callTool(
   { tool, operation }: BoundTool,
   given: Record<string, unknown>,
-  { schema, execute, logger }: CallOptions,
+  { schema, execute, logger, mayBeKept }: CallOptions,
 ): Promise<CallToolResult> {
   let context = currentRequestContext() ?? newRequestContext();
   const meta = (): CallToolResult['_meta'] => ({ [requestContextName]: describeRequestContext(context) });
   try {
-    const named = readRequestContext(given[requestContextName]);
+    const named = readRequestContext(given[requestContextName], mayBeKept);
     context = named ?? context;
     const result = await withRequestContext(context, () =>
       runOperation({ schema, operation, variables: toVariables(operation, given), execute }),

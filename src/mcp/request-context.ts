@@ -1,4 +1,4 @@
-import { invalidInput } from '../errors.ts';
+import { invalidInput, MemoryError } from '../errors.ts';
 import { toSnakeCase } from '../names.ts';
 import { requestIdPattern, type RequestContext } from '../request-id.ts';
 import type { ObjectSchema } from './json-schema.ts';
@@ -18,18 +18,27 @@ export const requestContextSchema: ObjectSchema = {
 };
 
 /** Null when there is none. Keys that are not known are let pass, as callers put more into it than is used here. */
-export function readRequestContext(given: unknown): RequestContext | null {
+export function readRequestContext(given: unknown, mayBeKept: (id: string) => boolean): RequestContext | null {
   if (given === null || given === undefined) return null;
   const value = typeof given === 'string' ? parseJson(given) : given;
   if (!isPlainObject(value)) throw invalidInput(requestContextName, 'an object', given, hint);
-  return {
+  const named = {
     requestId: readId('request_id', value['request_id']),
     subrequestId: readOptionalId('subrequest_id', value['subrequest_id']),
     segmentId: readOptionalId('segment_id', value['segment_id']),
   };
+  for (const part of parts) refuseUnlessKept(part, named[part], mayBeKept);
+  return named;
 }
 
 const hint = `Send ${requestContextName} as {"request_id": "your-id"}, or leave it out.`;
+
+/** It would stand in every log line and event: what must not be there is not told back either. */
+function refuseUnlessKept(part: (typeof parts)[number], id: string | null, mayBeKept: (id: string) => boolean): void {
+  if (id === null || mayBeKept(id)) return;
+  const problem = 'an id that is no password, key, token or personal number; given one, which is not shown';
+  throw new MemoryError('INVALID_INPUT', `${requestContextName}.${toSnakeCase(part)}: ${problem}`, { hint });
+}
 
 function readOptionalId(name: string, given: unknown): string | null {
   return given === null || given === undefined ? null : readId(name, given);

@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts';
 import type { Database } from '../db/database.ts';
 import type { Embedder } from '../embedding/embedder.ts';
 import type { Reranker } from '../embedding/reranker.ts';
+import type { RedactionCounts } from '../redaction/redactor.ts';
 import type { RequestContext } from '../request-id.ts';
 import type { Vault } from './vault.ts';
 
@@ -48,6 +49,8 @@ export interface MemoryContext {
   readonly actor?: string;
   /** Where given: gets the id of the event of each write, for whoever may want to undo it. */
   readonly recorded?: string[];
+  /** Where given: is told how many of each kind were taken out of what was to be kept. */
+  readonly redacted?: RedactionCounts;
 }
 
 /** Who did it, as events record it. */

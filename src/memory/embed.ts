@@ -2,6 +2,7 @@ import type { Transaction } from '../db/database.ts';
 import type { NewEmbedding } from '../db/sql/set-embedding.ts';
 import { modelKey, type Embedder, type EmbeddingModel } from '../embedding/embedder.ts';
 import { MemoryError } from '../errors.ts';
+import type { RedactedText } from '../redaction/redactor.ts';
 import type { MemoryContext } from './context.ts';
 import {
   expectVersions,
@@ -13,18 +14,18 @@ import {
 
 /** A text with its vectors, by model: while a model is being replaced a row needs those of both, to be found by either. */
 export interface EmbeddedText {
-  readonly text: string;
+  readonly text: RedactedText;
   readonly vectors: Map<string, Float32Array>;
 }
 
 /** Before the transaction, always: a model at work must not hold a connection. */
-export async function embedOne(context: MemoryContext, text: string): Promise<EmbeddedText> {
+export async function embedOne(context: MemoryContext, text: RedactedText): Promise<EmbeddedText> {
   const [embedded] = await embedAll(context, [text]);
   if (embedded === undefined) throw noVector();
   return embedded;
 }
 
-export async function embedAll(context: MemoryContext, texts: readonly string[]): Promise<EmbeddedText[]> {
+export async function embedAll(context: MemoryContext, texts: readonly RedactedText[]): Promise<EmbeddedText[]> {
   const embedded = texts.map((text): EmbeddedText => ({ text, vectors: new Map() }));
   const found = await Promise.all((await expectVersions(context)).map((version) => context.embedder.findFor(version)));
   const usable = found.filter((embedder) => embedder !== null);

@@ -1,4 +1,5 @@
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
+import { asStored, type RedactedText } from '../redaction/redactor.ts';
 import { embeddedText } from './facts.ts';
 
 /** The columns that the vector of a memory is made of. */
@@ -8,7 +9,8 @@ export interface TextColumns {
   predicate: string | null;
 }
 
-/** What a write of this memory gives to the model. */
-export function textOf(type: MemoryType, { content, subject, predicate }: TextColumns): string {
-  return type === 'fact' ? embeddedText({ subject: subject ?? '', predicate: predicate ?? '', content }) : content;
+/** What a write of this memory gave to the model. */
+export function textOf(type: MemoryType, { content, subject, predicate }: TextColumns): RedactedText {
+  const stored = { subject: asStored(subject ?? ''), predicate: asStored(predicate ?? ''), content: asStored(content) };
+  return type === 'fact' ? embeddedText(stored) : stored.content;
 }

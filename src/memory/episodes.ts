@@ -4,6 +4,7 @@ import { insertEpisodes, type NewEpisodeRow } from '../db/sql/insert-episodes.ts
 import { millisecondsPerDay } from '../durations.ts';
 import { invalidInput, MemoryError } from '../errors.ts';
 import type { Episode, Prisma } from '../generated/prisma/client.ts';
+import { countsOrNone, createRedactor, type RedactionCounts } from '../redaction/redactor.ts';
 import type { MemoryContext } from './context.ts';
 import { embedAll, embedOne, vectorsOfOne, vectorsToWrite } from './embed.ts';
 import { doOnce } from './idempotency.ts';
@@ -12,7 +13,7 @@ import { findMaintenanceSession, isMaintenanceSession, refuseMaintenanceMark } f
 import { normaliseMetadata } from './metadata.ts';
 import { createMutation, mutate, recordCreations, type Mutation } from './mutation.ts';
 import { requireButler } from './reach.ts';
-import { normaliseContent, normaliseName } from './text.ts';
+import { normaliseContent, normaliseKey } from './text.ts';
 import { checkDate, checkNumber, checkOptionalUuid, checkUuid, normaliseTags } from './values.ts';
 
 export type { Episode };
@@ -113,24 +114,28 @@ function atPlaceError(place: number): (error: unknown) => never {
   };
 }
 
-type EpisodeValues = Omit<NewEpisodeRow, 'tenantId' | 'requestId' | 'embeddings'>;
+type EpisodeValues = Omit<NewEpisodeRow, 'tenantId' | 'requestId' | 'embeddings'> & {
+  redacted: RedactionCounts | undefined;
+};
 
 function normaliseEpisode(context: MemoryContext, input: StoreEpisodeInput): EpisodeValues {
   const createdAt = context.now();
-  const metadata = normaliseMetadata('metadata', input.metadata ?? {});
+  const redactor = createRedactor(context);
+  const metadata = normaliseMetadata(redactor, 'metadata', input.metadata ?? {});
   refuseMaintenanceMark({ metadata });
   return {
     id: uuidv7(),
-    butler: requireButler(context, normaliseName('butler', input.butler)),
-    content: normaliseContent('content', input.content),
+    butler: requireButler(context, normaliseKey(redactor, 'butler', input.butler)),
+    content: normaliseContent(redactor, 'content', input.content),
     sessionId: checkOptionalUuid('session_id', input.sessionId),
     importance: checkNumber('importance', input.importance ?? 5, 1, 10),
     observedAt: checkDate('observed_at', input.observedAt),
-    tags: normaliseTags(input.tags),
+    tags: normaliseTags(redactor, input.tags),
     metadata,
     language: context.config.memory.retrieval.language,
     createdAt,
     expiresAt: new Date(createdAt.getTime() + context.config.memory.episodes.defaultTtlDays * millisecondsPerDay),
+    redacted: countsOrNone(redactor),
   };
 }
 
@@ -156,7 +161,7 @@ async function appendAll(
     context,
     transaction,
     'episode',
-    rows.map(({ id }) => id),
+    episodes.map(({ values: { id, redacted } }) => ({ id, redacted })),
   );
 }
 
@@ -170,7 +175,7 @@ async function appendEpisode(
     const { transaction, tenantId, context } = mutation;
     const { requestId } = context.requestContext;
     await transaction.$executeRaw(insertEpisodes([{ ...values, ...vectors, tenantId, requestId }]));
-    await mutation.recordCreation({ type: 'episode', id: values.id }, 'episode.stored');
+    await mutation.recordCreation({ type: 'episode', id: values.id }, 'episode.stored', values.redacted);
     return values.id;
   });
 }

@@ -5,6 +5,7 @@ import { insertCreations } from '../db/sql/insert-creations.ts';
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import { MemoryError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
+import type { RedactionCounts } from '../redaction/redactor.ts';
 import { actorOf, type MemoryContext } from './context.ts';
 
 export const entityTypes = [
@@ -29,6 +30,8 @@ export interface EventInput {
   entityId: string;
   before?: Prisma.InputJsonObject;
   after?: Prisma.InputJsonObject;
+  /** How many of each kind were taken out of what the caller gave: never what. */
+  redacted?: RedactionCounts | undefined;
 }
 
 /** One for each change, in the transaction of the change: a change that commits without its event cannot be. */
@@ -83,6 +86,10 @@ function rowOf(context: MemoryContext, event: EventInput): Prisma.MemoryEventCre
     segmentId: requestContext.segmentId,
     causeEventId: event.causeEventId ?? null,
     revertsEventId: event.revertsEventId ?? null,
-    payload: { before: event.before ?? null, after: event.after ?? null },
+    payload: {
+      before: event.before ?? null,
+      after: event.after ?? null,
+      ...(event.redacted !== undefined && { redacted: event.redacted }),
+    },
   };
 }

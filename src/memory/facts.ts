@@ -3,17 +3,24 @@ import { lockFactKey } from '../db/sql/lock-fact-key.ts';
 import { setEmbedding } from '../db/sql/set-embedding.ts';
 import { invalidInput } from '../errors.ts';
 import { Prisma, type Fact } from '../generated/prisma/client.ts';
+import {
+  asStored,
+  countsOrNone,
+  createRedactor,
+  type RedactedText,
+  type RedactionCounts,
+} from '../redaction/redactor.ts';
 import { decayRates, permanences, type Permanence } from './confidence.ts';
 import type { MemoryContext } from './context.ts';
 import { isToBeSealed, prepareSealing, useActiveKey } from './data-keys.ts';
 import { embedOne, vectorsOfOne, type EmbeddedText } from './embed.ts';
 import { mutateOnce } from './idempotency.ts';
 import { createLink, linkToSource, requireEpisode } from './links.ts';
-import { normaliseMetadata } from './metadata.ts';
+import { normaliseMetadata, type KeptMetadata } from './metadata.ts';
 import { changeMemory, type Mutation } from './mutation.ts';
 import { requireScope } from './reach.ts';
 import { isSealedRow, openRow, openRows, sealedColumns, sealedPlaceholder } from './sealing.ts';
-import { normaliseContent, normaliseName } from './text.ts';
+import { normaliseContent, normaliseKey, normaliseLabel } from './text.ts';
 import { checkDate, checkNumber, checkOneOf, checkOptionalUuid, globalScope, normaliseTags } from './values.ts';
 
 export type { Fact };
@@ -110,21 +117,23 @@ async function openLive(mutation: Mutation, live: Fact, values: FactValues, embe
 
 export interface FactValues {
   id: string;
-  subject: string;
-  predicate: string;
-  content: string;
+  subject: RedactedText;
+  predicate: RedactedText;
+  content: RedactedText;
   scope: string;
   kind: FactKind;
   importance: number;
   confidence: number;
   permanence: Permanence;
-  tags: string[];
-  metadata: Prisma.InputJsonObject;
+  tags: RedactedText[];
+  metadata: KeptMetadata;
   sourceButler: string | null;
   sourceEpisodeId: string | null;
   observedAt: Date | null;
   validFrom: Date | null;
   validTo: Date | null;
+  /** What was taken out of what was given; no column. */
+  redacted: RedactionCounts | undefined;
   /** Whether the database gets its content, tags and metadata encrypted. */
   isSealed: boolean;
 }
@@ -137,23 +146,27 @@ export async function decideSealing(context: MemoryContext, values: FactValues):
 }
 
 export function normaliseFact(context: MemoryContext, input: StoreFactInput): FactValues {
+  const redactor = createRedactor(context);
   const values: FactValues = {
     id: uuidv7(),
-    subject: normaliseName('subject', input.subject),
-    predicate: normaliseName('predicate', input.predicate),
-    content: normaliseContent('content', input.content),
-    scope: requireScope(context, normaliseName('scope', input.scope ?? globalScope)),
+    subject: normaliseLabel(redactor, 'subject', input.subject),
+    predicate: normaliseLabel(redactor, 'predicate', input.predicate),
+    content: normaliseContent(redactor, 'content', input.content),
+    scope: requireScope(context, normaliseKey(redactor, 'scope', input.scope ?? globalScope)),
     kind: checkOneOf('kind', input.kind ?? 'state', factKinds),
     importance: checkNumber('importance', input.importance ?? 5, 1, 10),
     confidence: checkNumber('confidence', input.confidence ?? 1, 0, 1),
     permanence: checkOneOf('permanence', input.permanence ?? 'standard', permanences),
-    tags: normaliseTags(input.tags),
-    metadata: normaliseMetadata('metadata', input.metadata ?? {}),
-    sourceButler: input.sourceButler ? normaliseName('source_butler', input.sourceButler) : context.principal.butler,
+    tags: normaliseTags(redactor, input.tags),
+    metadata: normaliseMetadata(redactor, 'metadata', input.metadata ?? {}),
+    sourceButler: input.sourceButler
+      ? normaliseKey(redactor, 'source_butler', input.sourceButler)
+      : context.principal.butler,
     sourceEpisodeId: checkOptionalUuid('source_episode_id', input.sourceEpisodeId),
     observedAt: checkDate('observed_at', input.observedAt),
     validFrom: checkDate('valid_from', input.validFrom),
     validTo: checkDate('valid_to', input.validTo),
+    redacted: countsOrNone(redactor),
     isSealed: false,
   };
   if (values.kind === 'event') values.observedAt ??= context.now();
@@ -172,12 +185,12 @@ export function embeddedText({
   predicate,
   content,
   isSealed = content === sealedPlaceholder,
-}: TextOfFact): string {
+}: TextOfFact): RedactedText {
   const about = `${subject} ${predicate.replaceAll('_', ' ')}`;
-  return isSealed ? about : `${about} ${content}`;
+  return asStored(isSealed ? about : `${about} ${content}`);
 }
 
-interface TextOfFact extends Pick<Fact, 'subject' | 'predicate' | 'content'> {
+interface TextOfFact extends Pick<FactValues, 'subject' | 'predicate' | 'content'> {
   isSealed?: boolean;
 }
 
@@ -224,16 +237,21 @@ async function confirmStored(
 ): Promise<string> {
   const { tenantId, id } = live;
   const attributes = await attributesToWrite(mutation, live, givenAttributes(given, values));
-  await changeMemory(mutation, { type: 'fact', id }, 'fact.confirmed', () =>
-    mutation.transaction.fact.update({
-      where: { tenantId_id: { tenantId, id } },
-      data: {
-        ...attributes,
-        validity: 'active',
-        lastConfirmedAt: mutation.now,
-        version: { increment: 1 },
-      },
-    }),
+  await changeMemory(
+    mutation,
+    { type: 'fact', id },
+    'fact.confirmed',
+    () =>
+      mutation.transaction.fact.update({
+        where: { tenantId_id: { tenantId, id } },
+        data: {
+          ...attributes,
+          validity: 'active',
+          lastConfirmedAt: mutation.now,
+          version: { increment: 1 },
+        },
+      }),
+    values.redacted,
   );
   return id;
 }
@@ -293,7 +311,7 @@ function endOfValidity(live: Fact, { validFrom }: FactValues, now: Date): Date {
 
 async function insertFact(
   mutation: Mutation,
-  values: FactValues,
+  { redacted, ...values }: FactValues,
   live: Fact | null,
   embedding: EmbeddedText,
 ): Promise<void> {
@@ -317,7 +335,7 @@ async function insertFact(
   });
   const vectors = await vectorsOfOne(context, transaction, embedding);
   await transaction.$executeRaw(setEmbedding('fact', { tenantId, id: values.id }, vectors));
-  await mutation.recordCreation({ type: 'fact', id: values.id }, 'fact.stored');
+  await mutation.recordCreation({ type: 'fact', id: values.id }, 'fact.stored', redacted);
 }
 
 async function linkFact({ consequence: mutation }: Mutation, values: FactValues, live: Fact | null): Promise<void> {

@@ -5,7 +5,7 @@ import { factKinds, factValidities } from './facts.ts';
 import { generations } from './generation.ts';
 import { maturities } from './rule-maturity.ts';
 import { normaliseName } from './text.ts';
-import { checkDate, checkNumber, checkOneOf, checkOptionalUuid, normaliseTags } from './values.ts';
+import { checkDate, checkNumber, checkOneOf, checkOptionalUuid, checkTags } from './values.ts';
 
 export type { MemoryFilter };
 
@@ -39,7 +39,7 @@ export function normaliseFilter(given: MemoryFilter): MemoryFilter {
     permanence: oneOf('permanence', given.permanence, permanences),
     maturity: oneOf('maturity', given.maturity, maturities),
     kind: given.kind == null ? null : checkOneOf('kind', given.kind, factKinds),
-    tags: given.tags == null || given.tags.length === 0 ? null : normaliseTags(given.tags),
+    tags: given.tags == null || given.tags.length === 0 ? null : checkTags(given.tags),
     from,
     to,
     minConfidence: between('min_confidence', given.minConfidence, 0, 1),

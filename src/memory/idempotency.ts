@@ -5,7 +5,8 @@ import type { Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
 import { getDataKey, useActiveKey } from './data-keys.ts';
 import { mutate, type Mutation } from './mutation.ts';
-import { normaliseName } from './text.ts';
+import { createRedactor } from '../redaction/redactor.ts';
+import { normaliseKey } from './text.ts';
 
 export interface IdempotentRequest {
   /** What is done, so that one key cannot stand for two different things. */
@@ -35,8 +36,8 @@ export async function doOnce(
   work: () => Promise<string>,
 ): Promise<string> {
   if (idempotencyKey === null || idempotencyKey === undefined) return work();
-  const { transaction, tenantId, now } = mutation;
-  const key = normaliseName('idempotency_key', idempotencyKey);
+  const { context, transaction, tenantId, now } = mutation;
+  const key = normaliseKey(createRedactor(context), 'idempotency_key', idempotencyKey);
   const inputDigest = isSecret ? await secretDigestOf(mutation, input) : digestOf(input);
   const claim: Prisma.IdempotencyKeyCreateManyInput = {
     tenantId,

@@ -3,6 +3,7 @@ import type { Transaction } from '../db/database.ts';
 import { selectSnapshot, type MemoryType } from '../db/sql/memory-snapshot.ts';
 import { MemoryError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
+import type { RedactionCounts } from '../redaction/redactor.ts';
 import type { MemoryContext } from './context.ts';
 import { recordCreationEvents, recordEvent, type EventInput } from './events.ts';
 
@@ -22,7 +23,11 @@ export interface Mutation {
   readonly eventId: string;
   record(event: EventInput): Promise<void>;
   /** Of a row that was just inserted. */
-  recordCreation(target: { type: MemoryType; id: string }, eventType: EventInput['eventType']): Promise<void>;
+  recordCreation(
+    target: { type: MemoryType; id: string },
+    eventType: EventInput['eventType'],
+    redacted: RedactionCounts | undefined,
+  ): Promise<void>;
   /** The same mutation, whose events are consequences. */
   readonly consequence: Mutation;
 }
@@ -42,8 +47,10 @@ export function createMutation(context: MemoryContext, transaction: Transaction,
   const common = { context, transaction, tenantId, eventId, now: context.now() };
   const recorder = (known: Partial<EventInput>): Pick<Mutation, 'record' | 'recordCreation'> => ({
     record: (event) => recordEvent(context, transaction, { ...event, ...known }),
-    recordCreation: ({ type, id }, eventType) =>
-      recordCreationEvents(context, transaction, type, [{ eventType, entityType: type, entityId: id, ...known }]),
+    recordCreation: ({ type, id }, eventType, redacted) => {
+      const event = { eventType, entityType: type, entityId: id, redacted, ...known };
+      return recordCreationEvents(context, transaction, type, [event]);
+    },
   });
   const consequence: Mutation = {
     ...common,
@@ -62,22 +69,23 @@ export async function changeMemory(
   target: { type: MemoryType; id: string },
   eventType: EventInput['eventType'],
   change: () => Promise<unknown>,
+  redacted?: RedactionCounts,
 ): Promise<void> {
   const before = await readSnapshot(mutation, target, true);
   await change();
   const after = await readSnapshot(mutation, target, false);
-  await mutation.record({ eventType, entityType: target.type, entityId: target.id, before, after });
+  await mutation.record({ eventType, entityType: target.type, entityId: target.id, before, after, redacted });
 }
 
-/** Records several rows that were just inserted, each a write of its own, in the order of the ids. */
+/** Records several rows that were just inserted, each a write of its own, in their order. */
 export async function recordCreations(
   context: MemoryContext,
   transaction: Transaction,
   type: MemoryType,
-  ids: readonly string[],
+  created: readonly { id: string; redacted: RedactionCounts | undefined }[],
 ): Promise<void> {
-  const events = ids.map((id): EventInput => {
-    return { id: uuidv7(), eventType: `${type}.stored`, entityType: type, entityId: id };
+  const events = created.map(({ id, redacted }): EventInput => {
+    return { id: uuidv7(), eventType: `${type}.stored`, entityType: type, entityId: id, redacted };
   });
   await recordCreationEvents(context, transaction, type, events);
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createRedactor } from '../redaction/redactor.ts';
 import type { MemoryContext } from './context.ts';
 import { storeEpisode } from './episodes.ts';
 import { storeFact } from './facts.ts';
@@ -19,11 +20,13 @@ const noteSubject = 'note';
 /** The short way to remember something: an episode, or for the later generations a fact about nothing in particular. */
 export async function storeNote(context: MemoryContext, input: StoreNoteInput): Promise<MemoryRow> {
   const { tier, ...note } = input;
+  // Of what will be kept, and not counted here: whoever stores it counts.
+  const redactor = createRedactor({ config: context.config, principal: context.principal });
   if (tier === 'mid' || tier === 'long') {
     return storeFact(context, {
       ...note,
       subject: noteSubject,
-      predicate: predicateOf(normaliseContent('content', note.content)),
+      predicate: predicateOf(normaliseContent(redactor, 'content', note.content)),
       permanence: tier === 'long' ? 'stable' : 'standard',
     });
   }

@@ -1,5 +1,6 @@
 import { MemoryError } from '../errors.ts';
 import type { Prisma, Rule } from '../generated/prisma/client.ts';
+import { countsOrNone, createRedactor } from '../redaction/redactor.ts';
 import type { MemoryContext } from './context.ts';
 import { embedOne } from './embed.ts';
 import { mutateOnce } from './idempotency.ts';
@@ -29,22 +30,24 @@ export interface EditRuleInput extends RuleWrite {
  * counts no more. An anti-pattern that is edited is a rule again.
  */
 export async function editRule(context: MemoryContext, input: EditRuleInput): Promise<Rule> {
-  const content = normaliseContent('content', input.content);
+  const redactor = createRedactor(context);
+  const content = normaliseContent(redactor, 'content', input.content);
   const attributes = {
     ...(input.importance != null && { importance: checkNumber('importance', input.importance, 1, 10) }),
-    ...(input.tags != null && { tags: normaliseTags(input.tags) }),
-    ...(input.metadata != null && { metadata: normaliseMetadata('metadata', input.metadata) }),
+    ...(input.tags != null && { tags: normaliseTags(redactor, input.tags) }),
+    ...(input.metadata != null && { metadata: normaliseMetadata(redactor, 'metadata', input.metadata) }),
   };
   const embedding = await embedOne(context, content);
   return changeRule(context, 'editRule', input, async (mutation, { tenantId, id }) => {
-    await changeMemory(mutation, { type: 'rule', id }, 'rule.edited', async () => {
+    const change = async (): Promise<void> => {
       await mutation.transaction.rule.update({
         where: { tenantId_id: { tenantId, id } },
         data: { ...attributes, ...asCandidate, content, lastConfirmedAt: mutation.now, version: { increment: 1 } },
         select: { id: true },
       });
       await embedRule(mutation, id, embedding);
-    });
+    };
+    await changeMemory(mutation, { type: 'rule', id }, 'rule.edited', change, countsOrNone(redactor));
     await retireApplications(mutation, id);
   });
 }

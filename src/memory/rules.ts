@@ -2,16 +2,23 @@ import { v7 as uuidv7 } from 'uuid';
 import { setEmbedding } from '../db/sql/set-embedding.ts';
 import { MemoryError } from '../errors.ts';
 import type { Prisma, Rule } from '../generated/prisma/client.ts';
+import {
+  asStored,
+  countsOrNone,
+  createRedactor,
+  type RedactedText,
+  type RedactionCounts,
+} from '../redaction/redactor.ts';
 import { decayRates } from './confidence.ts';
 import type { MemoryContext } from './context.ts';
 import { embedOne, vectorsOfOne, type EmbeddedText } from './embed.ts';
 import { mutateOnce } from './idempotency.ts';
 import { linkToSource, requireEpisode } from './links.ts';
-import { normaliseMetadata } from './metadata.ts';
+import { normaliseMetadata, type KeptMetadata } from './metadata.ts';
 import { changeMemory, mutate, type Mutation } from './mutation.ts';
 import { earnedMaturity, effectiveness, isAntiPattern, type Maturity } from './rule-maturity.ts';
 import { requireScope } from './reach.ts';
-import { normaliseContent, normaliseName } from './text.ts';
+import { normaliseContent, normaliseKey } from './text.ts';
 import { checkNumber, checkOptionalUuid, checkUuid, globalScope, normaliseTags } from './values.ts';
 
 export type { Rule };
@@ -46,30 +53,40 @@ export async function storeRule(context: MemoryContext, input: StoreRuleInput): 
 
 export interface RuleValues {
   id: string;
-  content: string;
+  content: RedactedText;
   scope: string;
   importance: number;
-  tags: string[];
-  metadata: Prisma.InputJsonObject;
+  tags: RedactedText[];
+  metadata: KeptMetadata;
   sourceButler: string | null;
   sourceEpisodeId: string | null;
+  /** What was taken out of what was given; no column. */
+  redacted: RedactionCounts | undefined;
 }
 
 export function normaliseRule(context: MemoryContext, input: StoreRuleInput): RuleValues {
-  return {
+  const redactor = createRedactor(context);
+  const values = {
     id: uuidv7(),
-    content: normaliseContent('content', input.content),
-    scope: requireScope(context, normaliseName('scope', input.scope ?? globalScope)),
+    content: normaliseContent(redactor, 'content', input.content),
+    scope: requireScope(context, normaliseKey(redactor, 'scope', input.scope ?? globalScope)),
     importance: checkNumber('importance', input.importance ?? 5, 1, 10),
-    tags: normaliseTags(input.tags),
-    metadata: normaliseMetadata('metadata', input.metadata ?? {}),
-    sourceButler: input.sourceButler ? normaliseName('source_butler', input.sourceButler) : context.principal.butler,
+    tags: normaliseTags(redactor, input.tags),
+    metadata: normaliseMetadata(redactor, 'metadata', input.metadata ?? {}),
+    sourceButler: input.sourceButler
+      ? normaliseKey(redactor, 'source_butler', input.sourceButler)
+      : context.principal.butler,
     sourceEpisodeId: checkOptionalUuid('source_episode_id', input.sourceEpisodeId),
   };
+  return { ...values, redacted: countsOrNone(redactor) };
 }
 
 /** The same within a mutation that is under way. */
-export async function writeRule(mutation: Mutation, values: RuleValues, embedding: EmbeddedText): Promise<void> {
+export async function writeRule(
+  mutation: Mutation,
+  { redacted, ...values }: RuleValues,
+  embedding: EmbeddedText,
+): Promise<void> {
   const { context, transaction, tenantId, now } = mutation;
   const data = {
     ...values,
@@ -82,7 +99,7 @@ export async function writeRule(mutation: Mutation, values: RuleValues, embeddin
   };
   await transaction.rule.create({ data, select: { id: true } });
   await embedRule(mutation, values.id, embedding);
-  await mutation.recordCreation({ type: 'rule', id: values.id }, 'rule.stored');
+  await mutation.recordCreation({ type: 'rule', id: values.id }, 'rule.stored', redacted);
   await linkToSource(mutation, { type: 'rule', id: values.id }, values.sourceEpisodeId);
 }
 
@@ -113,10 +130,11 @@ export interface MarkRuleInput {
  */
 export async function markRule(context: MemoryContext, input: MarkRuleInput): Promise<Rule> {
   const ruleId = checkUuid('rule_id', input.ruleId);
+  const redactor = createRedactor(context);
   const mark = {
     outcome: input.outcome,
-    reason: input.reason ? normaliseContent('reason', input.reason) : null,
-    evidence: normaliseMetadata('evidence', input.evidence ?? {}),
+    reason: input.reason ? normaliseContent(redactor, 'reason', input.reason) : null,
+    evidence: normaliseMetadata(redactor, 'evidence', input.evidence ?? {}),
     sessionId: checkOptionalUuid('session_id', input.sessionId),
   };
   const { idempotencyKey, ...rest } = input;
@@ -124,7 +142,7 @@ export async function markRule(context: MemoryContext, input: MarkRuleInput): Pr
   await mutateOnce(context, { operation: 'markRule', idempotencyKey, input: rest }, async (mutation) => {
     const rule = await lockUsableRule(mutation, ruleId);
     await insertApplication(mutation, ruleId, mark);
-    await applyMark(mutation, rule, mark.outcome, warning);
+    await applyMark(mutation, rule, { outcome: mark.outcome, warning, redacted: countsOrNone(redactor) });
     return ruleId;
   });
   return getRule(context, ruleId);
@@ -132,13 +150,13 @@ export async function markRule(context: MemoryContext, input: MarkRuleInput): Pr
 
 interface Mark {
   outcome: RuleOutcome;
-  reason: string | null;
-  evidence: Prisma.InputJsonObject;
+  reason: RedactedText | null;
+  evidence: KeptMetadata;
   sessionId: string | null;
 }
 
 interface Warning {
-  content: string;
+  content: RedactedText;
   embedding: EmbeddedText;
 }
 
@@ -171,9 +189,9 @@ async function collectReasons(context: MemoryContext, ruleId: string): Promise<s
   return harms.map(({ reason }) => reason ?? '');
 }
 
-export function describeAntiPattern(original: string, reasons: readonly string[]): string {
+export function describeAntiPattern(original: string, reasons: readonly string[]): RedactedText {
   const because = reasons.length === 0 ? 'no reason was given' : [...new Set(reasons)].join('; ');
-  return `ANTI-PATTERN: Do NOT ${original}\nThis caused problems because: ${because}`;
+  return asStored(`ANTI-PATTERN: Do NOT ${original}\nThis caused problems because: ${because}`);
 }
 
 function afterMark(rule: Rule, outcome: RuleOutcome, more = 0): Rule {
@@ -212,24 +230,35 @@ async function insertApplication(
   });
 }
 
-async function applyMark(mutation: Mutation, rule: Rule, outcome: RuleOutcome, warning: Warning | null): Promise<void> {
+interface Judgement {
+  outcome: RuleOutcome;
+  warning: Warning | null;
+  redacted: RedactionCounts | undefined;
+}
+
+async function applyMark(mutation: Mutation, rule: Rule, { outcome, warning, redacted }: Judgement): Promise<void> {
   const { transaction, tenantId, now, context } = mutation;
   const marked = afterMark(rule, outcome);
   const { id } = rule;
-  await changeMemory(mutation, { type: 'rule', id }, `rule.marked_${outcome}`, () =>
-    transaction.rule.update({
-      where: { tenantId_id: { tenantId, id } },
-      data: {
-        successCount: marked.successCount,
-        harmfulCount: marked.harmfulCount,
-        appliedCount: { increment: 1 },
-        effectivenessScore: effectiveness(marked),
-        lastAppliedAt: now,
-        lastEvaluatedAt: now,
-        version: { increment: 1 },
-        ...(outcome === 'helpful' && { lastConfirmedAt: now }),
-      },
-    }),
+  await changeMemory(
+    mutation,
+    { type: 'rule', id },
+    `rule.marked_${outcome}`,
+    () =>
+      transaction.rule.update({
+        where: { tenantId_id: { tenantId, id } },
+        data: {
+          successCount: marked.successCount,
+          harmfulCount: marked.harmfulCount,
+          appliedCount: { increment: 1 },
+          effectivenessScore: effectiveness(marked),
+          lastAppliedAt: now,
+          lastEvaluatedAt: now,
+          version: { increment: 1 },
+          ...(outcome === 'helpful' && { lastConfirmedAt: now }),
+        },
+      }),
+    redacted,
   );
   if (rule.maturity === 'anti_pattern') return;
   const thresholds = context.config.memory.rules;

@@ -1,4 +1,5 @@
 import { invalidInput } from '../errors.ts';
+import type { RedactedText, Redactor } from '../redaction/redactor.ts';
 
 /** What is longer is cut: a memory is something to recall, and not a document. */
 export const contentLimit = 20_000;
@@ -8,9 +9,10 @@ export const nameLimit = 200;
 
 /**
  * The stored form of free text: no NUL (PostgreSQL refuses it), no half of a surrogate pair, runs of blanks collapsed,
- * cut at the limit between code points. Blank text is refused: there is nothing to remember in it. So is a whole book.
+ * without what must not be kept, cut at the limit between code points. Blank text is refused: there is nothing to
+ * remember in it. So is a whole book.
  */
-export function normaliseContent(field: string, given: string): string {
+export function normaliseContent(redactor: Redactor, field: string, given: string): RedactedText {
   if (given.length > contentRefusalLimit) {
     throw invalidInput(
       field,
@@ -24,7 +26,8 @@ export function normaliseContent(field: string, given: string): string {
     .replace(/\s*\n\s*/g, '\n')
     .trim();
   if (text === '') throw invalidInput(field, 'text that is not blank', given);
-  return cutAtCodePoint(text, contentLimit);
+  // In this order: half of a key at the limit would not be known for one.
+  return cutAtCodePoint(redactor.redact(field, text), contentLimit);
 }
 
 /** Without what PostgreSQL refuses in text: NUL, and halves of surrogate pairs. */
@@ -42,8 +45,18 @@ export function normaliseName(field: string, given: string): string {
   return name;
 }
 
-function cutAtCodePoint(text: string, limit: number): string {
+/** A name that stands for something: who else sends it means the same, so it is kept as it is or not at all. */
+export function normaliseKey(redactor: Redactor, field: string, given: string): RedactedText {
+  return redactor.requireClean(field, normaliseName(field, given));
+}
+
+/** A name that says something, such as what a fact is about. */
+export function normaliseLabel(redactor: Redactor, field: string, given: string): RedactedText {
+  return redactor.redact(field, normaliseName(field, given));
+}
+
+function cutAtCodePoint(text: RedactedText, limit: number): RedactedText {
   if (text.length <= limit) return text;
   const cut = text.slice(0, limit);
-  return cut.isWellFormed() ? cut : cut.slice(0, -1);
+  return (cut.isWellFormed() ? cut : cut.slice(0, -1)) as RedactedText;
 }

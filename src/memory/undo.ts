@@ -5,6 +5,7 @@ import { writeSnapshotColumns } from '../db/sql/write-snapshot-columns.ts';
 import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
 import { MemoryError } from '../errors.ts';
 import type { MemoryEvent, MemoryLink, Prisma } from '../generated/prisma/client.ts';
+import { asStored, type RedactionCounts } from '../redaction/redactor.ts';
 import type { MemoryContext } from './context.ts';
 import { embedOne, vectorsOfOne, type EmbeddedText } from './embed.ts';
 import { useActiveKey } from './data-keys.ts';
@@ -67,7 +68,7 @@ async function prepareVectors(context: MemoryContext, root: MemoryEvent): Promis
   for (const event of [root, ...consequences]) {
     const { before, after } = payloadOf(event);
     if (before === null || after === null || before['content'] === after['content']) continue;
-    vectors.set(event.id, await embedOne(context, before['content'] as string));
+    vectors.set(event.id, await embedOne(context, asStored(before['content'] as string)));
   }
   return vectors;
 }
@@ -287,7 +288,10 @@ async function valuesToRestore(mutation: Mutation, event: MemoryEvent, current: 
 }
 
 /** In plain: whether a key was changed meanwhile makes no difference to what was said. */
-async function openPayload({ context, transaction }: Mutation, event: MemoryEvent): Promise<EventPayload> {
+async function openPayload(
+  { context, transaction }: Mutation,
+  event: MemoryEvent,
+): Promise<Omit<EventPayload, 'redacted'>> {
   const { before, after } = payloadOf(event);
   return {
     before: before && (await openSnapshot(context, before, transaction)),
@@ -356,11 +360,13 @@ async function changedSince(
 interface EventPayload {
   before: Snapshot | null;
   after: Snapshot | null;
+  /** How many of each kind were taken out of what was given. */
+  redacted: RedactionCounts | null;
 }
 
 export function payloadOf({ payload }: Pick<MemoryEvent, 'payload'>): EventPayload {
-  const { before = null, after = null } = payload as unknown as Partial<EventPayload>;
-  return { before, after };
+  const { before = null, after = null, redacted = null } = payload as unknown as Partial<EventPayload>;
+  return { before, after, redacted };
 }
 
 /** Both come from the database, which orders the keys of an object itself. */

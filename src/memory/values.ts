@@ -1,6 +1,7 @@
 import { validate as isUuid } from 'uuid';
 import { invalidInput } from '../errors.ts';
-import { normaliseName } from './text.ts';
+import type { RedactedText, Redactor } from '../redaction/redactor.ts';
+import { normaliseLabel, normaliseName } from './text.ts';
 
 export const tagCountLimit = 64;
 export const globalScope = 'global';
@@ -36,11 +37,20 @@ export function checkOneOf<T extends string>(field: string, given: string, allow
   return found;
 }
 
-/** In the order given, each once. */
-export function normaliseTags(given: readonly string[] | null | undefined): string[] {
+/** As they are kept: in the order given, each once. */
+export function normaliseTags(redactor: Redactor, given: readonly string[] | null | undefined): RedactedText[] {
+  return [...new Set(limitTags(given).map((tag) => normaliseLabel(redactor, 'tags', tag)))];
+}
+
+/** As they are searched for. */
+export function checkTags(given: readonly string[] | null | undefined): string[] {
+  return [...new Set(limitTags(given).map((tag) => normaliseName('tags', tag)))];
+}
+
+function limitTags(given: readonly string[] | null | undefined): readonly string[] {
   const tags = given ?? [];
   if (tags.length > tagCountLimit) throw invalidInput('tags', `at most ${tagCountLimit}`, tags.length);
-  return [...new Set(tags.map((tag) => normaliseName('tags', tag)))];
+  return tags;
 }
 
 const earliest = Date.UTC(1901, 0, 1);

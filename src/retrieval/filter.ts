@@ -10,7 +10,7 @@ import { generations, type Generation } from '../memory/generation.ts';
 import { maturities, type Maturity } from '../memory/rule-maturity.ts';
 import { onlyButlerOf, requireScope } from '../memory/reach.ts';
 import { normaliseName } from '../memory/text.ts';
-import { checkDate, checkNumber, checkOneOf, globalScope, normaliseTags } from '../memory/values.ts';
+import { checkDate, checkNumber, checkOneOf, globalScope, checkTags } from '../memory/values.ts';
 
 /**
  * Which memories may come. What is left out or null does not narrow; a list lets through what is in it. A memory whose
@@ -73,7 +73,7 @@ export function completeFilter(context: MemoryContext, filter: SearchFilter): Ro
     subject: nameOf('subject', filter.subject),
     predicate: nameOf('predicate', filter.predicate),
     butler: nameOf('butler', filter.butler),
-    tags: normaliseTags(filter.tags),
+    tags: checkTags(filter.tags),
     from,
     to,
     minConfidence: checkNumber('min_confidence', filter.minConfidence ?? defaultConfidence, 0, 1),

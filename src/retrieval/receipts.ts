@@ -13,6 +13,7 @@ import type { MemoryReference } from '../memory/links.ts';
 import { referenceKey } from '../memory/memories.ts';
 import { isSealedRow } from '../memory/sealing.ts';
 import { checkLimit, checkOptionalUuid, checkUuid } from '../memory/values.ts';
+import { createRedactor } from '../redaction/redactor.ts';
 import type { MatchParts } from './fuse.ts';
 import { searchedModel } from './query-vector.ts';
 import type { ConsideredForRecall, RecallOutcome } from './recall.ts';
@@ -173,11 +174,12 @@ function rowOfDraft(context: MemoryContext, draft: ReceiptDraft): NewReceiptRow 
   const { kind, butler, sessionId, query, intent, shown, tokenBudget, tokensUsed, tokenizer, asOf, at } = draft;
   const { receiptTtlDays, receiptCandidates } = context.config.memory.retrieval;
   const { candidates, dropped } = abridge(draft, receiptCandidates);
+  const redactor = createRedactor(context);
   return {
     kind,
-    butler,
+    butler: butler === null ? null : redactor.mask(butler),
     sessionId,
-    query,
+    query: redactor.mask(query),
     intent,
     tokenBudget,
     tokensUsed,

@@ -38,6 +38,7 @@ beforeAll(async () => {
   recorded = recordReads({
     ...config,
     auth: { ...auth, jwt },
+    redaction: { ...config.redaction, cards: 'hash', hashKey: 'a key' },
     memory: { ...memory, consolidation: { ...consolidation, llm, command } },
   });
 });
@@ -60,7 +61,10 @@ async function serveAndAsk(): Promise<void> {
     await server.started;
     await fetch(`${server.url}/`);
     await graphql(server.url, '{ schedules { name cron enabled description } }');
-    await graphql(server.url, 'mutation { storeEpisode(input: { content: "tea", butler: "b" }) { __typename } }');
+    await graphql(
+      server.url,
+      'mutation { storeEpisode(input: { content: "tea for 4111 1111 1111 1111", butler: "b" }) { __typename } }',
+    );
     await graphql(server.url, 'mutation { storeRule(input: { content: "serve tea" }) { __typename } }');
     await graphql(server.url, '{ search(input: { query: "tea" }) { results { score } } }');
     await graphql(server.url, '{ recall(input: { topic: "tea" }) { results { score } } }');

@@ -50,6 +50,7 @@ describe('sources', () => {
       environment: 'development',
       shutdownGraceSeconds: 10,
       jobWorkers: 2,
+      tenants: {},
     });
     expect(config.mcp).toEqual({
       toolGroups: ['store', 'read', 'context', 'feedback', 'manage', 'consolidate'],
@@ -184,6 +185,7 @@ describe('the object', () => {
       'butler.encryption.master_key_file',
       'butler.encryption.previous_master_key',
       'butler.encryption.previous_master_key_file',
+      'butler.redaction.hash_key',
       'butler.memory.embedding.models_directory',
       'butler.memory.consolidation.llm.base_url',
       'butler.memory.consolidation.llm.model',
@@ -200,7 +202,17 @@ describe('the object', () => {
     expectTypeOf<Config['memory']['retrieval']['defaultMode']>().toEqualTypeOf<'hybrid' | 'semantic' | 'keyword'>();
     expectTypeOf<Config['memory']['rules']['promoteToProven']['minAgeDays']>().toEqualTypeOf<number>();
     expectTypeOf<keyof Config>().toEqualTypeOf<
-      'butler' | 'auth' | 'db' | 'encryption' | 'graphql' | 'limits' | 'mcp' | 'log' | 'schedule' | 'memory'
+      | 'butler'
+      | 'auth'
+      | 'db'
+      | 'encryption'
+      | 'graphql'
+      | 'limits'
+      | 'redaction'
+      | 'mcp'
+      | 'log'
+      | 'schedule'
+      | 'memory'
     >();
     expectTypeOf<Config['butler']>().not.toHaveProperty('db');
   });
@@ -387,6 +399,48 @@ describe('an unknown key', () => {
   ])('is refused with what is allowed there: %s', (toml, expected) => {
     expect(problemsOf(toml)).toEqual([`butler.toml: ${expected}`]);
   });
+});
+
+describe('sections of tenants', () => {
+  it('keep the name of the tenant, and what it has otherwise', () => {
+    const { config } = load(`
+      [butler.tenants."the_house of Wayne".redaction]
+      national_ids = "refuse"`);
+    expect(config.butler.tenants).toEqual({ 'the_house of Wayne': { redaction: { nationalIds: 'refuse' } } });
+    expect(config.redaction.nationalIds).toBe('mask');
+  });
+
+  it.each([
+    ['acme = 5', 'butler.tenants.acme: must be a table; given 5'],
+    [
+      'acme.redacton.cards = "mask"',
+      'butler.tenants.acme.redacton: unknown key (did you mean redaction?); allowed in [butler.tenants.acme]: redaction',
+    ],
+    [
+      'acme.redaction.card = "mask"',
+      'butler.tenants.acme.redaction.card: unknown key (did you mean cards?); allowed in [butler.tenants.acme.redaction]: secrets, cards, ibans, national_ids, emails, phones',
+    ],
+    [
+      'acme.redaction.cards = "hide"',
+      'butler.tenants.acme.redaction.cards: must be one of "off", "mask", "hash", "refuse"; given "hide"',
+    ],
+    [
+      'acme.redaction.hash_key = "k"',
+      'butler.tenants.acme.redaction.hash_key: unknown key (did you mean butler.redaction.hash_key?); allowed in [butler.tenants.acme.redaction]: secrets, cards, ibans, national_ids, emails, phones',
+    ],
+  ])('are refused when they do not fit: %s', (toml, problem) => {
+    expect(problemsOf(`[butler.tenants]\n${toml}`)).toEqual([`butler.toml: ${problem}`]);
+  });
+
+  it.each(['[butler.redaction]\ncards = "hash"', '[butler.tenants.acme.redaction]\ncards = "hash"'])(
+    'and the section of all need a key where something is hashed: %s',
+    (toml) => {
+      expect(problemsOf(toml)).toEqual([
+        'butler.redaction.hash_key: must be set while something is redacted with "hash"; given nothing',
+      ]);
+      expect(load(toml, { BUTLER_MEMORY_REDACTION_KEY: 'k' }).config.redaction.hashKey).toBe('k');
+    },
+  );
 });
 
 describe('rules between keys', () => {

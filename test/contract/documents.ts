@@ -75,6 +75,7 @@ export const storeEpisode = graphql(/* GraphQL */ `
   mutation ContractStoreEpisode($input: StoreEpisodeInput!) {
     storeEpisode(input: $input) {
       ... on StoreEpisodePayload {
+        redacted
         value: episode {
           ...ContractMemory
         }
@@ -89,6 +90,7 @@ export const storeFact = graphql(/* GraphQL */ `
   mutation ContractStoreFact($input: StoreFactInput!) {
     storeFact(input: $input) {
       ... on StoreFactPayload {
+        redacted
         value: fact {
           ...ContractMemory
         }
@@ -103,6 +105,7 @@ export const storeRule = graphql(/* GraphQL */ `
   mutation ContractStoreRule($input: StoreRuleInput!) {
     storeRule(input: $input) {
       ... on StoreRulePayload {
+        redacted
         value: rule {
           ...ContractMemory
         }
@@ -117,6 +120,7 @@ export const markHelpful = graphql(/* GraphQL */ `
   mutation ContractMarkHelpful($input: MarkRuleInput!) {
     markRuleHelpful(input: $input) {
       ... on MarkRulePayload {
+        redacted
         value: rule {
           ...ContractMemory
         }
@@ -131,6 +135,7 @@ export const markHarmful = graphql(/* GraphQL */ `
   mutation ContractMarkHarmful($input: MarkRuleInput!) {
     markRuleHarmful(input: $input) {
       ... on MarkRulePayload {
+        redacted
         value: rule {
           ...ContractMemory
         }
@@ -195,6 +200,7 @@ export const storeNote = graphql(/* GraphQL */ `
   mutation ContractStoreNote($input: StoreNoteInput!) {
     storeNote(input: $input) {
       ... on StoreNotePayload {
+        redacted
         value: memory {
           ...ContractMemory
         }
@@ -209,6 +215,7 @@ export const ingestEpisodes = graphql(/* GraphQL */ `
   mutation ContractIngest($input: IngestEpisodesInput!) {
     ingestEpisodes(input: $input) {
       ... on IngestEpisodesPayload {
+        redacted
         episodes {
           id: uuid
         }
@@ -248,6 +255,7 @@ export const submitConsolidation = graphql(/* GraphQL */ `
   mutation ContractSubmitConsolidation($input: SubmitConsolidationInput!) {
     submitConsolidation(input: $input) {
       ... on SubmitConsolidationPayload {
+        redacted
         value: run {
           id: uuid
           butler

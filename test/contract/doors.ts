@@ -21,6 +21,7 @@ import {
 } from '../../src/memory/memories.ts';
 import { claimForAgent, submitOutput, type AgentClaimInput } from '../../src/lifecycle/consolidation/agent.ts';
 import { requeueEpisodes, type RequeueInput } from '../../src/lifecycle/consolidation/requeue.ts';
+import type { RedactionCounts } from '../../src/redaction/redactor.ts';
 import { storeNote, type StoreNoteInput } from '../../src/memory/notes.ts';
 import { markRule, storeRule, type MarkRuleInput, type StoreRuleInput } from '../../src/memory/rules.ts';
 import { readStats, type Count } from '../../src/lifecycle/stats.ts';
@@ -62,6 +63,8 @@ export interface Door {
   claimConsolidation(input: AgentClaimInput): Promise<ClaimView>;
   submitConsolidation(runId: string, output: Record<string, unknown>): Promise<RunView>;
   requeueEpisodes(input: RequeueInput): Promise<RequeueView>;
+  /** How much was taken out of what was last given to be stored. */
+  lastRedacted(): number;
   close(): Promise<void>;
 }
 
@@ -127,8 +130,10 @@ export function throughEveryDoor(state: (open: (app: TestApp) => Promise<Door>) 
 }
 
 async function openCoreDoor({ app }: TestApp): Promise<Door> {
+  let redacted: RedactionCounts = {};
   const ask = async (work: (context: MemoryContext) => Promise<MemoryRow>): Promise<View> => {
-    const context = app.createContext().memory;
+    redacted = {};
+    const context = { ...app.createContext().memory, redacted };
     return work(context).then((row) => viewOf(row, context), asDoorError);
   };
   return {
@@ -175,6 +180,7 @@ async function openCoreDoor({ app }: TestApp): Promise<Door> {
     submitConsolidation: async (runId, output) =>
       (await submitOutput(app.createContext().memory, runId, output).catch(asDoorError)) as unknown as RunView,
     requeueEpisodes: (input) => requeueEpisodes(app.createContext().memory, input).catch(asDoorError),
+    lastRedacted: () => Object.values(redacted).reduce((sum, count) => sum + count, 0),
     close: async () => undefined,
   };
 }
@@ -207,6 +213,7 @@ function asDoorError(error: unknown): never {
 }
 
 async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
+  let redacted = 0;
   const ask = async <Variables>(
     document: TypedDocumentNode<unknown, Variables>,
     variables: Variables,
@@ -214,6 +221,7 @@ async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
     const [result] = Object.values(await request(app, document, variables));
     if (result === null || result === undefined) throw new DoorError('NOT_FOUND', 'null');
     if ('code' in result) throw new DoorError(result['code'] as string, result['message'] as string);
+    if ('redacted' in result) redacted = result['redacted'] as number;
     return 'value' in result ? (result['value'] as View) : result;
   };
   const marks = { helpful: documents.markHelpful, harmful: documents.markHarmful };
@@ -244,6 +252,7 @@ async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
     submitConsolidation: async (runId, output) =>
       (await ask(documents.submitConsolidation, { input: { runId, output } })) as never,
     requeueEpisodes: async (input) => (await ask(documents.requeueEpisodes, { input: input as never })) as never,
+    lastRedacted: () => redacted,
     close: async () => undefined,
   };
 }
@@ -271,6 +280,7 @@ async function request<Variables>(
 }
 
 export async function openMcpDoor({ app }: TestApp): Promise<Door> {
+  let redacted = 0;
   const client = new Client({ name: 'contract', version: '1' });
   const transport = new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
     fetch: (url, init) => app.fetch(new Request(url, init)),
@@ -280,7 +290,9 @@ export async function openMcpDoor({ app }: TestApp): Promise<Door> {
     const answer = await client.callTool({ name, arguments: toSnake(given) });
     const [text] = answer.content as { text: string }[];
     if (answer.isError === true) throw fromToolText(text?.text ?? '');
-    return toCamel(answer.structuredContent as Record<string, unknown>) as View;
+    const { redacted: count, ...view } = toCamel(answer.structuredContent as Record<string, unknown>);
+    if (typeof count === 'number') redacted = count;
+    return view as View;
   };
   return {
     name: 'MCP',
@@ -308,6 +320,7 @@ export async function openMcpDoor({ app }: TestApp): Promise<Door> {
     submitConsolidation: async (runId, output) =>
       (await call('memory_consolidation_submit', { runId, output })) as never,
     requeueEpisodes: async (input) => (await call('memory_consolidation_requeue', input)) as never,
+    lastRedacted: () => redacted,
     close: () => client.close(),
   };
 }

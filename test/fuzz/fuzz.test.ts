@@ -13,6 +13,7 @@ import { MemoryError } from '../../src/errors.ts';
 import { storeFact } from '../../src/memory/facts.ts';
 import { normaliseMetadata } from '../../src/memory/metadata.ts';
 import { normaliseContent, normaliseName } from '../../src/memory/text.ts';
+import { createRedactor } from '../../src/redaction/redactor.ts';
 import { readEpisode } from '../../src/lifecycle/consolidation/engines/patterns/read-episode.ts';
 import { inertText } from '../../src/inert-text.ts';
 import { readQuery } from '../../src/retrieval/query-text.ts';
@@ -192,10 +193,11 @@ describe(`of ${inputs} inputs by the seed ${seed},`, () => {
 
   it('texts are read and shown whole, on one line', { timeout: timeoutMs }, () => {
     const day = new Date('2026-03-01T12:00:00.000Z');
+    const redactor = createRedactor({ config: testConfig(), principal: { tenantId: 'default' } });
     const property = fc.property(texts, fc.dictionary(texts, jsonValues, { maxKeys: 3 }), (text, metadata) => {
-      refusesCalmly(() => expect(normaliseContent('content', text).isWellFormed()).toBe(true));
+      refusesCalmly(() => expect(normaliseContent(redactor, 'content', text).isWellFormed()).toBe(true));
       refusesCalmly(() => expect(normaliseName('name', text)).not.toMatch(/[\n\r]/));
-      refusesCalmly(() => normaliseMetadata('metadata', metadata as never));
+      refusesCalmly(() => normaliseMetadata(redactor, 'metadata', metadata as never));
       expect(inertText(text)).not.toMatch(/[\n\r\u0085\u2028\u2029]/);
       expect(JSON.parse(dataLine({ text }))).toEqual({ text });
       expect(Array.isArray(readEpisode(text, day))).toBe(true);

@@ -6,6 +6,7 @@ import { ingestEpisodes } from '../../src/memory/episodes.ts';
 import { storeFact } from '../../src/memory/facts.ts';
 import { storeRule } from '../../src/memory/rules.ts';
 import { normaliseContent } from '../../src/memory/text.ts';
+import { createRedactor } from '../../src/redaction/redactor.ts';
 import { heldBack } from '../lifecycle/patterns/corpus/held-back.ts';
 import { writtenFirst } from '../lifecycle/patterns/corpus/written-first.ts';
 import { writtenLast } from '../lifecycle/patterns/corpus/written-last.ts';
@@ -115,7 +116,7 @@ describe('a text that poses as an instruction', () => {
         expect(resource?.text).not.toContain('\n');
         expect(JSON.parse(resource?.text ?? '')).toMatchObject({
           id,
-          content: normaliseContent('content', injections[place] ?? ''),
+          content: normaliseContent(createRedactor(context()), 'content', injections[place] ?? ''),
         });
       }
     },

@@ -16,6 +16,8 @@ import { markRule, storeRule, type Rule } from '../../src/memory/rules.ts';
 import { buildContext } from '../../src/retrieval/context.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
 import { draftOf, keepReceipts } from '../../src/retrieval/receipts.ts';
+import type { Config } from '../../src/config/schema.ts';
+import { createLogger } from '../../src/logger.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
 import { insertRow, rowOf } from '../support/rows.ts';
@@ -50,15 +52,15 @@ export const visitorOf = (tenantId: string, home: string): Principal => ({
 
 export const alike = 'The user drinks Darjeeling tea at five in the garden';
 
-export async function createWorld(): Promise<World> {
-  const config = testConfig();
-  const testApp = await createTestApp({
+export async function createWorld(config = testConfig(), logger = createLogger(config)): Promise<World> {
+  const settings: Config = {
     ...config,
     auth: { ...config.auth, mode: 'required' },
     mcp: { ...config.mcp, sessions: true },
     // The clock stands still: what is spent never comes back.
     limits: { ...config.limits, requestsPerMinute: 10_000_000, burst: 1_000_000 },
-  });
+  };
+  const testApp = await createTestApp(settings, logger);
   await installQueue(testApp.core.db);
   const contextOf = (principal: Principal): MemoryContext => testApp.app.createContext({}, principal).memory;
   const tokens = new Map<string, string>();

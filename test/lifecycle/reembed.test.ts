@@ -16,6 +16,7 @@ import { forgetMemory } from '../../src/memory/memories.ts';
 import { editRule } from '../../src/memory/rule-changes.ts';
 import { storeRule } from '../../src/memory/rules.ts';
 import { findDifferences } from '../../src/memory/verify.ts';
+import { asStored } from '../../src/redaction/redactor.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { createTestDatabase, testEngine } from '../support/database.ts';
@@ -281,7 +282,7 @@ describe('a sweep with another model configured', () => {
 
   it('is not overtaken by a write that was prepared before the switch and comes after it', async () => {
     const context = contextWith();
-    const prepared = await embedOne(context, 'prepared long ago');
+    const prepared = await embedOne(context, asStored('prepared long ago'));
     await sweep(small);
     await core.db.transaction(tenantId, async (transaction) => {
       const made = await vectorsOfOne(context, transaction, prepared);
@@ -377,7 +378,7 @@ describe.runIf(testEngine === 'postgres')('a writer that is under way at the swi
   it('holds it up, and its row is not left without the vector', async () => {
     await storeAll(contextWith(), 3);
     const writer = contextWith(alone(core.embedder));
-    const embedded = await embedOne(writer, 'written at the last moment');
+    const embedded = await embedOne(writer, asStored('written at the last moment'));
     const chosen = createGate();
     const committing = createGate();
     const stop = new AbortController();
@@ -444,7 +445,7 @@ describe.runIf(testEngine === 'postgres')('a writer that is under way at the swi
     const times = { createdAt: core.start, expiresAt: core.day(7), observedAt: null };
     return {
       id,
-      content,
+      content: asStored(content),
       ...times,
       butler,
       sessionId: null,

@@ -18,7 +18,7 @@ describe('the request context of a tool call', () => {
     ],
     ['JSON text', '{"request_id":"r"}', { requestId: 'r', subrequestId: null, segmentId: null }],
   ])('may be %s', (_, given, expected) => {
-    expect(readRequestContext(given)).toEqual(expected);
+    expect(readRequestContext(given, () => true)).toEqual(expected);
   });
 
   it.each([
@@ -33,11 +33,22 @@ describe('the request context of a tool call', () => {
     ['another id that does not fit', { request_id: 'a', subrequest_id: ' ' }, /^request_context\.subrequest_id/],
     ['a segment that does not fit', { request_id: 'a', segment_id: {} }, /^request_context\.segment_id/],
   ])('may not be %s', (_, given, message) => {
-    expect(() => readRequestContext(given)).toThrow(
+    expect(() => readRequestContext(given, () => true)).toThrow(
       expect.objectContaining({
         code: 'INVALID_INPUT',
         message: expect.stringMatching(message) as string,
         hint: expect.stringContaining('{"request_id": "your-id"}') as string,
+      }) as Error,
+    );
+  });
+
+  it('may not be what must not be kept, and is not told back then', () => {
+    const given = { request_id: 'a', segment_id: 'hunter2' };
+    expect(() => readRequestContext(given, (id) => id !== 'hunter2')).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_INPUT',
+        message:
+          'request_context.segment_id: an id that is no password, key, token or personal number; given one, which is not shown',
       }) as Error,
     );
   });

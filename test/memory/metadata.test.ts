@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { metadataByteLimit, metadataDepthLimit, normaliseMetadata } from '../../src/memory/metadata.ts';
+import { createRedactor } from '../../src/redaction/redactor.ts';
+import { testConfig } from '../support/config.ts';
+
+const redactor = createRedactor({ config: testConfig(), principal: { tenantId: 'default' } });
 
 const nested = (levels: number): object => (levels === 1 ? {} : { a: nested(levels - 1) });
 
@@ -7,22 +11,24 @@ describe('metadata', () => {
   it('is kept as it is, dates as they would be on the wire', () => {
     const given = { text: 'ü\n', list: [1, null, { deep: true }], at: new Date(0) as never };
 
-    expect(normaliseMetadata('metadata', given)).toEqual({ ...given, at: '1970-01-01T00:00:00.000Z' });
+    expect(normaliseMetadata(redactor, 'metadata', given)).toEqual({ ...given, at: '1970-01-01T00:00:00.000Z' });
   });
 
   it('loses NUL and halves of surrogate pairs, in names and in values', () => {
-    expect(normaliseMetadata('metadata', { 'a\0b': ['c\0', '\udc00d', '😀'] })).toEqual({ ab: ['c', '\ufffdd', '😀'] });
+    expect(normaliseMetadata(redactor, 'metadata', { 'a\0b': ['c\0', '\udc00d', '😀'] })).toEqual({
+      ab: ['c', '\ufffdd', '😀'],
+    });
   });
 
   it('may be as deep and as large as the limits say, and no more', () => {
     const ofBytes = (bytes: number): { a: string } => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
 
-    expect(normaliseMetadata('metadata', nested(metadataDepthLimit))).toEqual(nested(metadataDepthLimit));
-    expect(normaliseMetadata('metadata', ofBytes(metadataByteLimit))).toEqual(ofBytes(metadataByteLimit));
-    expect(() => normaliseMetadata('metadata', nested(metadataDepthLimit + 1))).toThrow(
+    expect(normaliseMetadata(redactor, 'metadata', nested(metadataDepthLimit))).toEqual(nested(metadataDepthLimit));
+    expect(normaliseMetadata(redactor, 'metadata', ofBytes(metadataByteLimit))).toEqual(ofBytes(metadataByteLimit));
+    expect(() => normaliseMetadata(redactor, 'metadata', nested(metadataDepthLimit + 1))).toThrow(
       'metadata: nested at most 32 levels deep; given 33',
     );
-    expect(() => normaliseMetadata('metadata', ofBytes(metadataByteLimit + 1))).toThrow(
+    expect(() => normaliseMetadata(redactor, 'metadata', ofBytes(metadataByteLimit + 1))).toThrow(
       'metadata: JSON of at most 65536 bytes; given 65537',
     );
   });
@@ -31,6 +37,6 @@ describe('metadata', () => {
     const given: Record<string, object> = {};
     given['self'] = given;
 
-    expect(() => normaliseMetadata('metadata', given)).toThrow('nested at most');
+    expect(() => normaliseMetadata(redactor, 'metadata', given)).toThrow('nested at most');
   });
 });

@@ -7,7 +7,7 @@ describe('a request id', () => {
       // Headers itself would refuse some of them.
       const headers = { get: () => hostile } as unknown as Headers;
 
-      expect(acceptRequestContext(headers)).toEqual({
+      expect(acceptRequestContext(headers, () => true)).toEqual({
         requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
         subrequestId: null,
         segmentId: null,
@@ -18,7 +18,21 @@ describe('a request id', () => {
   it('is kept, with those of its parts, when the caller names it', () => {
     const headers = new Headers({ 'x-request-id': 'r.1', 'x-subrequest-id': 's:2', 'x-segment-id': 'seg-3' });
 
-    expect(acceptRequestContext(headers)).toEqual({ requestId: 'r.1', subrequestId: 's:2', segmentId: 'seg-3' });
+    expect(acceptRequestContext(headers, () => true)).toEqual({
+      requestId: 'r.1',
+      subrequestId: 's:2',
+      segmentId: 'seg-3',
+    });
+  });
+
+  it('is not kept when it must not stand in logs and events', () => {
+    const headers = new Headers({ 'x-request-id': 'hunter2', 'x-segment-id': 'seg-3' });
+
+    expect(acceptRequestContext(headers, (id) => id !== 'hunter2')).toEqual({
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+      subrequestId: null,
+      segmentId: 'seg-3',
+    });
   });
 
   it('is known to all that a request awaits, and to nothing else', async () => {

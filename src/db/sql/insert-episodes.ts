@@ -1,4 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
+import type { RedactedText } from '../../redaction/redactor.ts';
 import { vectorColumns, vectorValues, type NewEmbedding } from './set-embedding.ts';
 
 export interface NewEpisodeRow {
@@ -6,10 +7,10 @@ export interface NewEpisodeRow {
   id: string;
   butler: string;
   sessionId: string | null;
-  content: string;
+  content: RedactedText;
   importance: number;
   observedAt: Date | null;
-  tags: string[];
+  tags: RedactedText[];
   metadata: Prisma.InputJsonObject;
   /** Whose stems its words are found by. */
   language: string;

@@ -1,13 +1,14 @@
 import { Prisma } from '../../generated/prisma/client.ts';
+import type { RedactedText } from '../../redaction/redactor.ts';
 
 export interface NewReceiptRow {
   tenantId: string;
   id: string;
   kind: string;
-  butler: string | null;
+  butler: RedactedText | null;
   sessionId: string | null;
   requestId: string | null;
-  query: string;
+  query: RedactedText;
   intent: string | null;
   candidates: readonly object[];
   chosen: readonly object[];

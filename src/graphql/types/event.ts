@@ -64,6 +64,13 @@ export const MemoryEventRef = builder.prismaNode('MemoryEvent', {
       description: 'The same as it was after; null if it was not there any more.',
       resolve: (event, _args, { memory }) => tellSnapshot(memory, payloadOf(event).after),
     }),
+    redacted: t.field({
+      type: 'JSONObject',
+      nullable: true,
+      description:
+        'How many secrets and personal numbers were taken out of what was given, by kind, such as {"card": 1}; null if none were.',
+      resolve: (event) => payloadOf(event).redacted,
+    }),
     cause: t.relation('cause', {
       nullable: true,
       description: 'The event that it followed from, such as the storing of the fact that superseded another.',

@@ -4,10 +4,11 @@ import { invalidInput } from '../../errors.ts';
 import type { ConsolidationRun, Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { mutate, type Mutation } from '../../memory/mutation.ts';
+import { createRedactor } from '../../redaction/redactor.ts';
 import type { Extraction } from './engine.ts';
 import { changeEpisodeStates } from './episode-states.ts';
 import { columnsOf, failEpisodesOf } from './fail.ts';
-import { parseOutput } from './output.ts';
+import { parseOutput, type RefusedItem } from './output.ts';
 import { prepareItems, type Preparation, type PreparationInput } from './prepare-items.ts';
 import { finishRun, getRun, lockRunningRun, tooLate } from './run.ts';
 import { storeItems } from './store-items.ts';
@@ -101,9 +102,15 @@ async function writeAll(
     ...counts,
     episodeIds,
     episodeCount: episodeIds.length,
-    refusedItems: [...preparation.refused, ...refused] as unknown as Prisma.InputJsonArray,
+    refusedItems: keptRefusals(mutation, [...preparation.refused, ...refused]),
     ...columnsOf(details),
   });
+}
+
+/** A reason may name what an engine made up: a field, a scope. */
+function keptRefusals({ context }: Mutation, refused: readonly RefusedItem[]): Prisma.InputJsonArray {
+  const redactor = createRedactor(context);
+  return refused.map((item) => ({ ...item, reason: redactor.mask(item.reason) }));
 }
 
 /** Of those that were there to be consolidated: what was forgotten meanwhile is no evidence any more. */

@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { MemoryError } from '../../errors.ts';
 import type { ConsolidationRun } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
+import { createRedactor } from '../../redaction/redactor.ts';
 import type { SweepOptions, SweepReport } from '../sweep.ts';
 import { applyOutput } from './apply.ts';
 import { claimEpisodes, type Claim } from './claim.ts';
@@ -130,7 +131,8 @@ async function endRun(context: MemoryContext, claim: Claim, ending: Ending): Pro
     }
     if (error instanceof EngineError && error.isUnavailable) {
       await releaseRun(context, runId, { reason: error.message, usage: error.usage });
-      context.logger.warn({ runId, butler, reason: error.message }, 'consolidation: the engine cannot work');
+      const reason = createRedactor(context).mask(error.message);
+      context.logger.warn({ runId, butler, reason }, 'consolidation: the engine cannot work');
       return 'released';
     }
     const { error: reason } = await failRun(context, runId, describeFailure(context, claim, ending));

@@ -4,6 +4,7 @@ import type { ConsolidationRun } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { createMutation, mutate, type Mutation } from '../../memory/mutation.ts';
 import { checkUuid } from '../../memory/values.ts';
+import { createRedactor } from '../../redaction/redactor.ts';
 import type { Usage } from './engine.ts';
 import { changeEpisodeStates } from './episode-states.ts';
 import { finishRun, getRun, lockRunningRun } from './run.ts';
@@ -49,13 +50,13 @@ export function columnsOf({ model, inputTokens, outputTokens }: Usage = {}): Usa
 
 type UsageColumns = Pick<ConsolidationRun, 'model' | 'inputTokens' | 'outputTokens'>;
 
-async function sanitise({ transaction, tenantId }: Mutation, ids: readonly string[], reason: string): Promise<string> {
+async function sanitise(mutation: Mutation, ids: readonly string[], reason: string): Promise<string> {
+  const { context, transaction, tenantId } = mutation;
   const where = { tenantId, id: { in: [...ids] } };
   const episodes = await transaction.episode.findMany({ where, select: { content: true } });
-  return sanitiseReason(
-    reason,
-    episodes.map(({ content }) => content),
-  );
+  const texts = episodes.map(({ content }) => content);
+  // What is left of a secret after the cut would not be known for one.
+  return sanitiseReason(createRedactor(context).mask(reason), texts);
 }
 
 /** What workers left behind that never came back. A lost lease counts as an attempt: the episodes may be why. */

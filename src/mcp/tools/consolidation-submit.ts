@@ -1,3 +1,4 @@
+import { inlined } from '../selection.ts';
 import type { Tool } from '../tool.ts';
 
 interface RunResult {
@@ -19,7 +20,7 @@ export const consolidationSubmitTool: Tool = {
       submitConsolidation(input: $input) {
         __typename
         ... on SubmitConsolidationPayload {
-          run {
+          ${inlined}: run {
             id: uuid
             butler
             status
@@ -35,6 +36,7 @@ export const consolidationSubmitTool: Tool = {
               reason
             }
           }
+          redacted
         }
         ... on Problem {
           code

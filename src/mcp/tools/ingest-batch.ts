@@ -19,6 +19,7 @@ export const ingestBatchTool: Tool = {
             consolidationStatus
             expiresAt
           }
+          redacted
         }
         ... on Problem {
           code

@@ -1,4 +1,5 @@
 import { episodeFields, type MemoryResult } from '../memory-fields.ts';
+import { inlined } from '../selection.ts';
 import type { Tool } from '../tool.ts';
 
 export const storeEpisodeTool: Tool = {
@@ -6,7 +7,7 @@ export const storeEpisodeTool: Tool = {
   title: 'Store an episode',
   group: 'store',
   operation: /* GraphQL */ `
-    mutation MemoryStoreEpisode($input: StoreEpisodeInput!) { storeEpisode(input: $input) { __typename ... on StoreEpisodePayload { episode { ${episodeFields} } } ... on Problem { code message hint } } }
+    mutation MemoryStoreEpisode($input: StoreEpisodeInput!) { storeEpisode(input: $input) { __typename ... on StoreEpisodePayload { ${inlined}: episode { ${episodeFields} } redacted } ... on Problem { code message hint } } }
   `,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   describe: ({ id, expires_at }: MemoryResult & { expires_at: string }) =>

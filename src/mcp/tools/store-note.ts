@@ -1,5 +1,6 @@
 import { inertText } from '../../inert-text.ts';
 import { memoryFields, type MemoryResult } from '../memory-fields.ts';
+import { inlined } from '../selection.ts';
 import type { Tool } from '../tool.ts';
 
 export const storeNoteTool: Tool = {
@@ -8,7 +9,7 @@ export const storeNoteTool: Tool = {
   group: 'store',
   operation: /* GraphQL */ `
     mutation MemoryStore($input: StoreNoteInput!) {
-      storeNote(input: $input) { __typename ... on StoreNotePayload { memory { ${memoryFields} } } ... on Problem { code message hint } }
+      storeNote(input: $input) { __typename ... on StoreNotePayload { ${inlined}: memory { ${memoryFields} } redacted } ... on Problem { code message hint } }
     }
   `,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },

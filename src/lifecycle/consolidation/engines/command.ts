@@ -1,5 +1,6 @@
 import type { Config } from '../../../config/schema.ts';
 import type { MemoryContext } from '../../../memory/context.ts';
+import { createRedactor } from '../../../redaction/redactor.ts';
 import type { Claim } from '../claim.ts';
 import { EngineError, type ConsolidationEngine } from '../engine.ts';
 import { buildPrompt } from '../prompt.ts';
@@ -53,11 +54,11 @@ function environmentFor(
   return { ...Object.fromEntries(passed), [maintenanceRunVariable]: runId };
 }
 
-function logErrors({ logger }: MemoryContext, { runId, butler, episodes }: Claim, errors: string): void {
+function logErrors(context: MemoryContext, { runId, butler, episodes }: Claim, errors: string): void {
   if (errors === '') return;
   const texts = episodes.map(({ content }) => content);
-  const shown = sanitiseReason(errors, texts);
-  logger.warn({ runId, butler, errors: shown }, 'the consolidation command wrote to its standard error');
+  const shown = sanitiseReason(createRedactor(context).mask(errors), texts);
+  context.logger.warn({ runId, butler, errors: shown }, 'the consolidation command wrote to its standard error');
 }
 
 /** Of sysexits.h: what is not there for now, and what is set up wrongly. */

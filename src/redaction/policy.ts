@@ -1,0 +1,37 @@
+import type { Config } from '../config/schema.ts';
+import type { FindingKind } from './finding.ts';
+
+export const redactionModes = ['off', 'mask', 'hash', 'refuse'] as const;
+export type RedactionMode = (typeof redactionModes)[number];
+
+/** What becomes of each kind in one tenant. */
+export type RedactionPolicy = Readonly<Record<FindingKind, RedactionMode>>;
+
+type Settings = Config['redaction'];
+
+/** Under which key of the configuration the mode of a kind stands. */
+const keyOf = {
+  secret: 'secrets',
+  iban: 'ibans',
+  card: 'cards',
+  national_id: 'nationalIds',
+  email: 'emails',
+  phone: 'phones',
+} as const satisfies Record<FindingKind, keyof Settings>;
+
+const policies = new WeakMap<Config, Map<string, RedactionPolicy>>();
+
+/** That of the installation, but for the keys that the tenant has in its own section. */
+export function redactionPolicyOf(config: Config, tenantId: string): RedactionPolicy {
+  const known = policies.get(config) ?? new Map<string, RedactionPolicy>();
+  policies.set(config, known);
+  const policy = known.get(tenantId) ?? merge(config, tenantId);
+  known.set(tenantId, policy);
+  return policy;
+}
+
+function merge({ redaction, butler }: Config, tenantId: string): RedactionPolicy {
+  const own = Object.hasOwn(butler.tenants, tenantId) ? butler.tenants[tenantId]?.redaction : undefined;
+  const entries = Object.entries(keyOf).map(([kind, key]) => [kind, own?.[key] ?? redaction[key]]);
+  return Object.fromEntries(entries) as Record<FindingKind, RedactionMode>;
+}

@@ -1,0 +1,137 @@
+import { createHmac } from 'node:crypto';
+import type { Config } from '../config/schema.ts';
+import { MemoryError } from '../errors.ts';
+import { findAll } from './find.ts';
+import { findingKinds, type Finding, type FindingKind } from './finding.ts';
+import { redactionPolicyOf, type RedactionMode, type RedactionPolicy } from './policy.ts';
+import { isSecretUnder } from './secrets.ts';
+
+declare const looked: unique symbol;
+
+/** Text in which nothing is left that the tenant does not want kept. Only a redactor makes it. */
+export type RedactedText = string & { readonly [looked]: true };
+
+/** How many of each kind were taken out. */
+export type RedactionCounts = Partial<Record<FindingKind, number>>;
+
+/** For whom a text is kept, and who wants to know what was taken out of it. */
+export interface RedactionContext {
+  readonly config: Config;
+  readonly principal: { readonly tenantId: string };
+  readonly redacted?: RedactionCounts | undefined;
+}
+
+/** Of one write: every text that it keeps goes through it, and its event tells what was taken out. */
+export interface Redactor {
+  readonly counts: RedactionCounts;
+  /** Without what must not be kept. Throws INVALID_INPUT for a kind that is refused; the message never quotes it. */
+  redact(field: string, text: string): RedactedText;
+  /** The value of a name in structured data: under `password` anything is a secret. */
+  redactValue(field: string, name: string, value: string): RedactedText;
+  /** For names by which things are found again, of which a mark would make one: refuses whatever the mode. */
+  requireClean(field: string, name: string): RedactedText;
+  /** For what nobody can be asked to send again: what would be refused is masked. */
+  mask(text: string): RedactedText;
+}
+
+export function createRedactor(context: RedactionContext): Redactor {
+  const policy = redactionPolicyOf(context.config, context.principal.tenantId);
+  const kinds = findingKinds.filter((kind) => policy[kind] !== 'off');
+  const counts: RedactionCounts = {};
+  const replace = (text: string, findings: readonly Finding[], modes: RedactionPolicy): RedactedText => {
+    for (const { kind } of findings) count(kind, counts, context.redacted);
+    return replaceAll(text, findings, (finding) => markOf(context, finding, modes[finding.kind]));
+  };
+  const redact = (field: string, text: string, findings: readonly Finding[]): RedactedText => {
+    const refused = findings.find(({ kind }) => policy[kind] === 'refuse');
+    if (refused !== undefined) throw refusal(field, refused.kind);
+    return replace(text, findings, policy);
+  };
+  return {
+    counts,
+    redact: (field, text) => redact(field, text, findAll(text, kinds)),
+    redactValue: (field, name, value) => {
+      const isSecret = policy.secret !== 'off' && isSecretUnder(name, value);
+      const whole: Finding = { kind: 'secret', start: 0, end: value.length, canonical: value };
+      return redact(field, value, isSecret ? [whole] : findAll(value, kinds));
+    },
+    requireClean: (field, name) => {
+      const [found] = findAll(name, kinds);
+      if (found !== undefined) throw refusal(field, found.kind);
+      return name as RedactedText;
+    },
+    mask: (text) => replace(text, findAll(text, kinds), unrefused(policy)),
+  };
+}
+
+/** Whether an id that a caller chose may go into logs and events, by what the strictest tenant does not want kept. */
+export function mayBeKept(config: Config, id: string): boolean {
+  const tenants = ['', ...Object.keys(config.butler.tenants)];
+  const policies = tenants.map((tenantId) => redactionPolicyOf(config, tenantId));
+  const kinds = findingKinds.filter((kind) => policies.some((policy) => policy[kind] !== 'off'));
+  return findAll(id, kinds).length === 0;
+}
+
+/** Of text that comes from the tables, where only redacted text goes. */
+export function asStored(text: string): RedactedText {
+  return text as RedactedText;
+}
+
+/** Null unless something was taken out, so that an event without it stays as it was. */
+export function countsOrNone({ counts }: Redactor): RedactionCounts | undefined {
+  return Object.keys(counts).length === 0 ? undefined : counts;
+}
+
+function count(kind: FindingKind, ...tallies: (RedactionCounts | undefined)[]): void {
+  for (const tally of tallies) if (tally !== undefined) tally[kind] = (tally[kind] ?? 0) + 1;
+}
+
+function unrefused(policy: RedactionPolicy): RedactionPolicy {
+  const entries = Object.entries(policy).map(([kind, mode]) => [kind, mode === 'refuse' ? 'mask' : mode]);
+  return Object.fromEntries(entries) as Record<FindingKind, RedactionMode>;
+}
+
+function replaceAll(text: string, findings: readonly Finding[], mark: (finding: Finding) => string): RedactedText {
+  let [kept, from] = ['', 0];
+  for (const finding of findings) {
+    kept += text.slice(from, finding.start) + mark(finding);
+    from = finding.end;
+  }
+  return (kept + text.slice(from)) as RedactedText;
+}
+
+const digestCharacters = 12;
+
+/**
+ * With `hash`, the same for the same finding of the same tenant, and of no use to whoever has the database without the
+ * key: numbers of cards are few enough to try them all against a digest that has none.
+ */
+function markOf({ config, principal }: RedactionContext, { kind, canonical }: Finding, mode: RedactionMode): string {
+  if (mode !== 'hash') return `[redacted:${kind}]`;
+  const key = config.redaction.hashKey;
+  if (key === undefined)
+    throw new MemoryError('CONFIGURATION', 'butler.redaction.hash_key: must be set; given nothing');
+  const digest = createHmac('sha256', key)
+    .update(JSON.stringify([principal.tenantId, kind, canonical]))
+    .digest('hex');
+  return `[redacted:${kind}:${digest.slice(0, digestCharacters)}]`;
+}
+
+function refusal(field: string, kind: FindingKind): MemoryError {
+  return new MemoryError(
+    'INVALID_INPUT',
+    `${field}: text without ${nouns[kind]} (${kind}); given one, which is not shown`,
+    {
+      hint: 'Leave it out: this memory does not keep such things.',
+    },
+  );
+}
+
+const nouns: Record<FindingKind, string> = {
+  secret: 'a password, key or token',
+  iban: 'the number of a bank account',
+  card: 'the number of a payment card',
+  national_id: 'a national identity number',
+  email: 'an e-mail address',
+  phone: 'a phone number',
+};
