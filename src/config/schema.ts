@@ -679,6 +679,29 @@ const redaction = table({
 
 const overridden = (kind: RedactedKind) => setting(redactionMode, { description: redactedKinds[kind] });
 
+const daysKept = numberAbove(0, days);
+
+const keptKinds = {
+  episodes: 'Days for which an episode is kept at most, whatever it is waiting for',
+  facts: 'Days after which a fact that is superseded, expired or forgotten is removed, with all that it superseded',
+  rules: 'Days after which a rule that is disabled, expired or forgotten is removed',
+  receipts: 'Days for which a receipt is kept at most',
+  job_runs: 'Days for which a job run is kept after its end',
+  consolidation_runs: 'Days for which a consolidation run is kept after its end',
+};
+
+/** What reckons with the runs of a day needs all of them. */
+const runDaysKept = numberBetween(2, days);
+
+const retention = table({
+  episodes: setting(daysKept, { description: keptKinds.episodes }),
+  facts: setting(daysKept, { description: keptKinds.facts }),
+  rules: setting(daysKept, { description: keptKinds.rules }),
+  receipts: setting(daysKept, { description: keptKinds.receipts }),
+  job_runs: setting(daysKept, { default: 30, description: keptKinds.job_runs }),
+  consolidation_runs: setting(runDaysKept, { description: keptKinds.consolidation_runs }),
+});
+
 /** What one tenant has otherwise than the installation. What it does not name stays as it is for all. */
 const tenant = table({
   redaction: table({
@@ -688,6 +711,14 @@ const tenant = table({
     national_ids: overridden('national_ids'),
     emails: overridden('emails'),
     phones: overridden('phones'),
+  }),
+  retention: table({
+    episodes: setting(daysKept, { description: keptKinds.episodes }),
+    facts: setting(daysKept, { description: keptKinds.facts }),
+    rules: setting(daysKept, { description: keptKinds.rules }),
+    receipts: setting(daysKept, { description: keptKinds.receipts }),
+    job_runs: setting(daysKept, { description: keptKinds.job_runs }),
+    consolidation_runs: setting(runDaysKept, { description: keptKinds.consolidation_runs }),
   }),
 });
 
@@ -732,10 +763,11 @@ const butler = table({
   limits,
   encryption,
   redaction,
+  retention,
   tenants: namedTables(tenant, {
-    allowed: 'tables by the names of tenants, each with the table redaction',
+    allowed: 'tables by the names of tenants, each with the tables redaction and retention',
     description:
-      'What single tenants have otherwise: [butler.tenants."a name".redaction] with keys of butler.redaction',
+      'What single tenants have otherwise: [butler.tenants."a name".redaction] and [….retention], with their keys',
   }),
   log: table({
     level: setting(oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), {
@@ -793,6 +825,7 @@ type Section =
   | 'limits'
   | 'encryption'
   | 'redaction'
+  | 'retention'
   | 'log'
   | 'schedule'
   | 'memory';

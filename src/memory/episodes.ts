@@ -1,7 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../db/database.ts';
 import { insertEpisodes, type NewEpisodeRow } from '../db/sql/insert-episodes.ts';
-import { millisecondsPerDay } from '../durations.ts';
 import { invalidInput, MemoryError } from '../errors.ts';
 import type { Episode, Prisma } from '../generated/prisma/client.ts';
 import { countsOrNone, createRedactor, type RedactionCounts } from '../redaction/redactor.ts';
@@ -13,6 +12,7 @@ import { findMaintenanceSession, isMaintenanceSession, refuseMaintenanceMark } f
 import { normaliseMetadata } from './metadata.ts';
 import { createMutation, mutate, recordCreations, type Mutation } from './mutation.ts';
 import { requireButler } from './reach.ts';
+import { endOfLife, retentionOf } from './retention.ts';
 import { normaliseContent, normaliseKey } from './text.ts';
 import { checkDate, checkNumber, checkOptionalUuid, checkUuid, normaliseTags } from './values.ts';
 
@@ -134,7 +134,7 @@ function normaliseEpisode(context: MemoryContext, input: StoreEpisodeInput): Epi
     metadata,
     language: context.config.memory.retrieval.language,
     createdAt,
-    expiresAt: new Date(createdAt.getTime() + context.config.memory.episodes.defaultTtlDays * millisecondsPerDay),
+    expiresAt: endOfLife(createdAt, context.config.memory.episodes.defaultTtlDays, retentionOf(context).episodes),
     redacted: countsOrNone(redactor),
   };
 }

@@ -1,7 +1,6 @@
 import { linksOf, type LinkDirection } from '../db/sql/links-of.ts';
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import { invalidInput, MemoryError } from '../errors.ts';
-import type { EpisodeTombstone } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
 import { mutateOnce } from './idempotency.ts';
 import { createLink, requireMemory, type MemoryReference, type Relation } from './links.ts';
@@ -131,28 +130,49 @@ export async function loadEnds(
   context: MemoryContext,
   references: readonly MemoryReference[],
 ): Promise<Map<string, LinkEnd>> {
-  const { tenantId } = context.principal;
   const now = context.now();
   const rows = await loadMemories(context, references);
   const ends = new Map<string, LinkEnd>();
   for (const [key, row] of rows)
     ends.set(key, 'expiresAt' in row && row.expiresAt <= now ? expired(row) : { kind: 'memory', row });
-  const missing = references.filter((reference) => reference.type === 'episode' && !ends.has(referenceKey(reference)));
-  if (missing.length === 0) return ends;
-  const tombstones = await context.db.tenant(tenantId).episodeTombstone.findMany({
-    where: { tenantId, id: { in: missing.map(({ id }) => id) } },
-  });
-  for (const tombstone of tombstones) ends.set(referenceKey({ type: 'episode', id: tombstone.id }), buried(tombstone));
+  const missing = references.filter((reference) => !ends.has(referenceKey(reference)));
+  for (const tombstone of await loadTombstones(context, missing)) {
+    ends.set(referenceKey(tombstone), { kind: 'tombstone', tombstone });
+  }
   return ends;
 }
+
+async function loadTombstones(
+  { db, principal: { tenantId } }: MemoryContext,
+  references: readonly MemoryReference[],
+): Promise<Tombstone[]> {
+  const idsOf = (isMeant: (type: MemoryType) => boolean): string[] =>
+    references.filter(({ type }) => isMeant(type)).map(({ id }) => id);
+  const episodes = idsOf((type) => type === 'episode');
+  const others = idsOf((type) => type !== 'episode');
+  const client = db.tenant(tenantId);
+  const ofEpisodes =
+    episodes.length === 0
+      ? []
+      : await client.episodeTombstone.findMany({ where: { tenantId, id: { in: episodes } }, select: tombstoneColumns });
+  const ofOthers =
+    others.length === 0
+      ? []
+      : await client.memoryTombstone.findMany({
+          where: { tenantId, id: { in: others } },
+          select: { ...tombstoneColumns, type: true },
+        });
+  return [
+    ...ofEpisodes.map((row) => ({ ...row, type: 'episode' as const })),
+    ...ofOthers.map((row) => ({ ...row, type: row.type as MemoryType })),
+  ];
+}
+
+const tombstoneColumns = { id: true, reason: true, createdAt: true, deletedAt: true } as const;
 
 /** Past its time and not swept yet: gone for every reader. */
 function expired({ id, createdAt, expiresAt }: { id: string; createdAt: Date; expiresAt: Date }): LinkEnd {
   return { kind: 'tombstone', tombstone: { type: 'episode', id, reason: 'expired', createdAt, deletedAt: expiresAt } };
-}
-
-function buried({ id, reason, createdAt, deletedAt }: EpisodeTombstone): LinkEnd {
-  return { kind: 'tombstone', tombstone: { type: 'episode', id, reason, createdAt, deletedAt } };
 }
 
 /** A memory that was reached, by the link that led to it. */

@@ -1,4 +1,5 @@
 import type { Config } from '../config/schema.ts';
+import { settingsOfTenant } from '../config/tenant-settings.ts';
 import type { FindingKind } from './finding.ts';
 
 export const redactionModes = ['off', 'mask', 'hash', 'refuse'] as const;
@@ -30,8 +31,8 @@ export function redactionPolicyOf(config: Config, tenantId: string): RedactionPo
   return policy;
 }
 
-function merge({ redaction, butler }: Config, tenantId: string): RedactionPolicy {
-  const own = Object.hasOwn(butler.tenants, tenantId) ? butler.tenants[tenantId]?.redaction : undefined;
-  const entries = Object.entries(keyOf).map(([kind, key]) => [kind, own?.[key] ?? redaction[key]]);
+function merge(config: Config, tenantId: string): RedactionPolicy {
+  const settings = settingsOfTenant(config, tenantId, 'redaction');
+  const entries = Object.entries(keyOf).map(([kind, key]) => [kind, settings[key]]);
   return Object.fromEntries(entries) as Record<FindingKind, RedactionMode>;
 }

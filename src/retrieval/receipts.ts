@@ -3,7 +3,6 @@ import { v7 as uuidv7 } from 'uuid';
 import { insertReceipts, type NewReceiptRow } from '../db/sql/insert-receipts.ts';
 import { selectReceiptsOf } from '../db/sql/receipts-of.ts';
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
-import { millisecondsPerDay } from '../durations.ts';
 import { modelKey } from '../embedding/embedder.ts';
 import { MemoryError } from '../errors.ts';
 import type { ContextReceipt } from '../generated/prisma/client.ts';
@@ -11,6 +10,7 @@ import type { MemoryContext } from '../memory/context.ts';
 import { onlyButlerOf } from '../memory/reach.ts';
 import type { MemoryReference } from '../memory/links.ts';
 import { referenceKey } from '../memory/memories.ts';
+import { endOfLife, retentionOf } from '../memory/retention.ts';
 import { isSealedRow } from '../memory/sealing.ts';
 import { checkLimit, checkOptionalUuid, checkUuid } from '../memory/values.ts';
 import { createRedactor } from '../redaction/redactor.ts';
@@ -196,7 +196,7 @@ function rowOfDraft(context: MemoryContext, draft: ReceiptDraft): NewReceiptRow 
     configurationDigest: configurationDigest(context),
     stageMilliseconds: draft.milliseconds,
     createdAt: at,
-    expiresAt: new Date(at.getTime() + receiptTtlDays * millisecondsPerDay),
+    expiresAt: endOfLife(at, receiptTtlDays, retentionOf(context).receipts),
   };
 }
 

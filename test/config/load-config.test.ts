@@ -186,6 +186,11 @@ describe('the object', () => {
       'butler.encryption.previous_master_key',
       'butler.encryption.previous_master_key_file',
       'butler.redaction.hash_key',
+      'butler.retention.episodes',
+      'butler.retention.facts',
+      'butler.retention.rules',
+      'butler.retention.receipts',
+      'butler.retention.consolidation_runs',
       'butler.memory.embedding.models_directory',
       'butler.memory.consolidation.llm.base_url',
       'butler.memory.consolidation.llm.model',
@@ -209,6 +214,7 @@ describe('the object', () => {
       | 'graphql'
       | 'limits'
       | 'redaction'
+      | 'retention'
       | 'mcp'
       | 'log'
       | 'schedule'
@@ -405,8 +411,12 @@ describe('sections of tenants', () => {
   it('keep the name of the tenant, and what it has otherwise', () => {
     const { config } = load(`
       [butler.tenants."the_house of Wayne".redaction]
-      national_ids = "refuse"`);
-    expect(config.butler.tenants).toEqual({ 'the_house of Wayne': { redaction: { nationalIds: 'refuse' } } });
+      national_ids = "refuse"
+      [butler.tenants."the_house of Wayne".retention]
+      job_runs = 5`);
+    expect(config.butler.tenants).toEqual({
+      'the_house of Wayne': { redaction: { nationalIds: 'refuse' }, retention: { jobRuns: 5 } },
+    });
     expect(config.redaction.nationalIds).toBe('mask');
   });
 
@@ -414,7 +424,7 @@ describe('sections of tenants', () => {
     ['acme = 5', 'butler.tenants.acme: must be a table; given 5'],
     [
       'acme.redacton.cards = "mask"',
-      'butler.tenants.acme.redacton: unknown key (did you mean redaction?); allowed in [butler.tenants.acme]: redaction',
+      'butler.tenants.acme.redacton: unknown key (did you mean redaction?); allowed in [butler.tenants.acme]: redaction, retention',
     ],
     [
       'acme.redaction.card = "mask"',
@@ -423,6 +433,10 @@ describe('sections of tenants', () => {
     [
       'acme.redaction.cards = "hide"',
       'butler.tenants.acme.redaction.cards: must be one of "off", "mask", "hash", "refuse"; given "hide"',
+    ],
+    [
+      'acme.retention.facts = 0',
+      'butler.tenants.acme.retention.facts: must be a number above 0, at most 36500; given 0',
     ],
     [
       'acme.redaction.hash_key = "k"',

@@ -39,6 +39,7 @@ async function seed(client: Pick<PoolClient, 'query'>): Promise<void> {
     }
     const link = { sourceType: 'fact', sourceId: fact, targetType: 'rule', targetId: rule };
     await insert('memory_events', { entity_type: 'link', entity_id: 'x', payload: { before: null, after: link } });
+    await insert('memory_tombstones', { scope });
     if (scope === 'global') continue;
     await insert('memory_links', { source_id: fact, target_id: rules['global'] });
     const episode = await insert('episodes', { butler: scope });
@@ -88,6 +89,7 @@ const seen: Record<string, { butler: number; tenant: number }> = {
   job_runs: { butler: 0, tenant: 1 },
   memory_events: { butler: 8, tenant: 14 },
   memory_links: { butler: 3, tenant: 5 },
+  memory_tombstones: { butler: 2, tenant: 3 },
   rule_applications: { butler: 2, tenant: 3 },
   rules: { butler: 2, tenant: 3 },
 };

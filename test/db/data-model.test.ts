@@ -183,6 +183,8 @@ describe('checks', () => {
       'memory_links.relation',
       'memory_links.source_type',
       'memory_links.target_type',
+      'memory_tombstones.reason',
+      'memory_tombstones.type',
       'rule_applications.outcome',
       'rules.maturity',
       'rules.permanence',
@@ -291,6 +293,14 @@ describe('links', () => {
   test('a deleted episode may be an end, as its tombstone answers for it', async () => {
     const ends = { source_type: 'episode', source_id: rows['episode_tombstones']?.['id'], relation: 'derived_from' };
     expect(await refusalOf(() => link(ends))).toBeNull();
+  });
+
+  test('a removed fact or rule may be an end, for the same reason', async () => {
+    for (const type of ['fact', 'rule']) {
+      const { id } = await insert('memory_tombstones', { type });
+      const ends = { source_type: type, source_id: id, relation: 'related_to' };
+      expect(await refusalOf(() => link(ends)), type).toBeNull();
+    }
   });
 
   test('a memory of another tenant is no end', async () => {

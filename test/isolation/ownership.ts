@@ -22,6 +22,7 @@ type Find = (type: unknown, id: unknown) => string;
 const owners: Record<string, (row: Row, find: Find) => string> = {
   episodes: ({ butler }) => String(butler),
   episode_tombstones: ({ butler }) => String(butler),
+  memory_tombstones: ({ scope }) => String(scope),
   consolidation_runs: ({ butler }) => String(butler),
   context_receipts: ({ butler }) => (typeof butler === 'string' ? butler : operators),
   facts: ({ scope }) => String(scope),
@@ -55,8 +56,8 @@ function ownerOfEvent({ entity_type: type, entity_id: id, payload }: Row, find: 
 
 const tableOfEntity: Record<string, string[]> = {
   episode: ['episodes', 'episode_tombstones'],
-  fact: ['facts'],
-  rule: ['rules'],
+  fact: ['facts', 'memory_tombstones'],
+  rule: ['rules', 'memory_tombstones'],
   consolidation_run: ['consolidation_runs'],
 };
 

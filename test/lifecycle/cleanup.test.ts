@@ -24,7 +24,7 @@ beforeEach(() => {
 afterAll(() => core.close());
 
 const context = (): MemoryContext => scene.context();
-const none = { expired: 0, evicted: 0, failed: 0 };
+const none = { expired: 0, evicted: 0, removed: 0, failed: 0 };
 const secret = 'the combination of the safe is 4711';
 
 const store = (butler = 'alfred', content = secret): Promise<Episode> =>

@@ -32,6 +32,7 @@ const smallest: Record<string, () => Row> = {
     started_at: past,
   }),
   episodes: () => ({ butler: 'alfred', content: 'The tea was served.', created_at: past, expires_at: future }),
+  memory_tombstones: () => ({ type: 'fact', scope: 'global', reason: 'retention', created_at: past, deleted_at: past }),
   episode_tombstones: () => ({ butler: 'alfred', reason: 'expired', created_at: past, deleted_at: past }),
   facts: () => ({
     subject: `guest ${randomUUID()}`,

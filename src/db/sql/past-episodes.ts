@@ -6,6 +6,8 @@ export interface PastEpisodesQuery {
   at: Date;
   /** Episodes that wait to be consolidated and expired up to this moment are given up. */
   graceEnd: Date;
+  /** Those stored up to this moment go whatever they wait for; null where nothing says so. */
+  keptSince: Date | null;
 }
 
 /** The next episodes by id that are past their time. */
@@ -17,9 +19,11 @@ export function findPastEpisodes(query: PastEpisodesQuery, after: string, limit:
 
 /** A consolidation that has an episode may finish with it, and one that is still to come has a while for it. */
 export function isPast(query: PastEpisodesQuery): Prisma.Sql {
-  const { at, graceEnd } = query;
-  return Prisma.sql`(m.expires_at <= ${at}::timestamptz AND NOT ${isLeased(query)} AND (
-    m.consolidation_status <> 'pending' OR m.forgotten_at IS NOT NULL OR m.expires_at <= ${graceEnd}::timestamptz))`;
+  const { at, graceEnd, keptSince } = query;
+  const isKeptLongEnough = keptSince === null ? Prisma.empty : Prisma.sql`OR m.created_at <= ${keptSince}::timestamptz`;
+  return Prisma.sql`(NOT ${isLeased(query)} AND (m.expires_at <= ${at}::timestamptz AND (
+    m.consolidation_status <> 'pending' OR m.forgotten_at IS NOT NULL OR m.expires_at <= ${graceEnd}::timestamptz)
+    ${isKeptLongEnough}))`;
 }
 
 /** An episode `m` is its run's own while the lease of that lasts. */

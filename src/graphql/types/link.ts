@@ -21,11 +21,11 @@ import { MemoryInterface, objectTypes, referenceOf } from './memory.ts';
 import { RuleRef } from './rule.ts';
 
 const TombstoneRef = builder.objectRef<Tombstone>('Tombstone').implement({
-  description: 'What is left of an episode that is gone: enough to answer a citation, nothing of what it said.',
+  description: 'What is left of a memory that is gone: enough to answer a citation, nothing of what it said.',
   fields: (t) => ({
     type: t.expose('type', { type: MemoryTypeEnum, description: 'What it was.' }),
     uuid: t.expose('id', { type: 'UUID', description: 'The id that it had.' }),
-    reason: t.exposeString('reason', { description: 'Why it is gone: expired, capacity or erased.' }),
+    reason: t.exposeString('reason', { description: 'Why it is gone: expired, capacity, retention or erased.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
     deletedAt: t.expose('deletedAt', { type: 'DateTime', description: 'When it went.' }),
   }),
