@@ -8,6 +8,7 @@ import { loadConfig, type LoadedConfig } from './config/load-config.ts';
 import { createMemory, databaseOptions, prepareDatabase, type MemoryCore } from './create-memory.ts';
 import { openDatabase } from './db/database.ts';
 import { examine } from './doctor.ts';
+import { eraseByHand, type EraseOptions } from './erase-by-hand.ts';
 import { MemoryError } from './errors.ts';
 import { describeJobs, runJobByHand } from './job-by-hand.ts';
 import { createLogger } from './logger.ts';
@@ -51,6 +52,19 @@ program
   .option('--dry-run', 'count what it would do, and change nothing', false)
   .option('--tenant <id>', 'only for this tenant')
   .action((name: string | undefined, options: { dryRun: boolean; tenant?: string }) => run(() => job(name, options)));
+program
+  .command('erase')
+  .description(
+    'take a memory, or all about a subject, out of the world for good; without --confirm, tell what it would take',
+  )
+  .option('--tenant <id>', 'its tenant', 'default')
+  .option('--memory <type/id>', 'a memory, as in fact/0198c1d2-…')
+  .option('--include-derived', 'with an episode: the facts and rules that were learned from it, too')
+  .option('--subject <name>', 'all facts about a subject')
+  .option('--include-mentions <types>', 'with a subject: the memories of these types that mention it, too')
+  .option('--dry-run', 'tell what it would take, and change nothing')
+  .option('--confirm <text>', 'the id of the memory, or the confirmation that the dry run of the subject gave')
+  .action((options: EraseOptions) => run(() => withCore((core) => eraseByHand(core, options, print))));
 const token = program.command('token').description('create, list, rotate and revoke the tokens of callers');
 token
   .command('create')

@@ -7,6 +7,7 @@ import './types/consolidation.ts';
 import './types/context.ts';
 import './types/embedding-version.ts';
 import './types/episode.ts';
+import './types/erasure.ts';
 import './types/event-day.ts';
 import './types/event.ts';
 import './types/fact.ts';

@@ -2,9 +2,11 @@ import {
   checkChain,
   findMovedEvents,
   findUnchainedEvents,
+  selectSoundErasures,
   type CheckedEntries,
   type CheckedEntry,
   type MovedEntry,
+  type SoundErasure,
   type UnchainedEvents,
 } from '../db/sql/check-chain.ts';
 import { invalidInput } from '../errors.ts';
@@ -90,10 +92,25 @@ async function* findFlawedEntries(context: AuditContext): AsyncGenerator<ChainPr
   for (let after = 0n; ;) {
     const page = await readPage<CheckedEntries>(context, checkChain({ tenantId, after, limit: batchSize }));
     if (page.last === null) return;
-    const moved = await findMoved(context, page.flawed);
-    for (const entry of page.flawed) yield problemOf(entry, moved.get(entry.position));
+    const flawed = await withoutErased(context, page.flawed);
+    const moved = await findMoved(context, flawed);
+    for (const entry of flawed) yield problemOf(entry, moved.get(entry.position));
     after = BigInt(page.last);
   }
+}
+
+/** A payload that was erased is no flaw, if the erasure says so and the chain vouches for the erasure. */
+async function withoutErased({ db, principal }: AuditContext, flawed: CheckedEntry[]): Promise<CheckedEntry[]> {
+  const { tenantId } = principal;
+  const erased = flawed.filter(({ flaw, erasedBy }) => flaw === 'payload_changed' && erasedBy !== null);
+  if (erased.length === 0) return flawed;
+  const ids = [...new Set(erased.map(({ erasedBy }) => erasedBy ?? ''))];
+  const sound = await db.tenant(tenantId).$queryRaw<SoundErasure[]>(selectSoundErasures(tenantId, ids));
+  const blankedBy = new Map(sound.map(({ id, blanked }) => [id, blanked]));
+  return flawed.filter(
+    ({ flaw, erasedBy, position, payloadDigest }) =>
+      flaw !== 'payload_changed' || blankedBy.get(erasedBy ?? '')?.[position] !== payloadDigest,
+  );
 }
 
 /** So many are compared with each other; where more do not fit, somebody did more than exchange a few. */

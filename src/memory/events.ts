@@ -32,6 +32,8 @@ export interface EventInput {
   after?: Prisma.InputJsonObject;
   /** How many of each kind were taken out of what the caller gave: never what. */
   redacted?: RedactionCounts | undefined;
+  /** What it keeps besides. */
+  details?: Prisma.InputJsonObject;
 }
 
 /** One for each change, in the transaction of the change: a change that commits without its event cannot be. */
@@ -87,6 +89,7 @@ function rowOf(context: MemoryContext, event: EventInput): Prisma.MemoryEventCre
     causeEventId: event.causeEventId ?? null,
     revertsEventId: event.revertsEventId ?? null,
     payload: {
+      ...event.details,
       before: event.before ?? null,
       after: event.after ?? null,
       ...(event.redacted !== undefined && { redacted: event.redacted }),

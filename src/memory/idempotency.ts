@@ -60,6 +60,11 @@ async function earlierAnswer(
 ): Promise<string> {
   const { transaction, tenantId } = mutation;
   const earlier = await transaction.idempotencyKey.findUniqueOrThrow({ where: { tenantId_key: { tenantId, key } } });
+  if ('erased' in (earlier.response as object)) {
+    throw new MemoryError('CONFLICT', `idempotency_key: what was done under ${JSON.stringify(key)} was erased since`, {
+      hint: 'Choose a new key if it is to be stored anew.',
+    });
+  }
   if (earlier.operation !== operation || !(await isDigestOf(mutation, earlier.inputDigest, input))) {
     throw new MemoryError(
       'CONFLICT',

@@ -11,7 +11,7 @@ import { embedOne, vectorsOfOne, type EmbeddedText } from './embed.ts';
 import { useActiveKey } from './data-keys.ts';
 import { isLive, lockKeysOf } from './facts.ts';
 import { mutateOnce } from './idempotency.ts';
-import { insertLink, removeLink } from './links.ts';
+import { insertLink, removeLink, requireMemory } from './links.ts';
 import { refuseSecondLiveFact } from './memories.ts';
 import { readSnapshot, type Mutation, type Snapshot } from './mutation.ts';
 import { effectiveness } from './rule-maturity.ts';
@@ -30,12 +30,14 @@ export interface UndoInput {
 export async function undoEvent(context: MemoryContext, { eventId, idempotencyKey }: UndoInput): Promise<MemoryEvent> {
   const { tenantId } = context.principal;
   const root = await findRoot(context, checkUuid('event_id', eventId));
+  refuseErasure(root);
   const vectors = await prepareVectors(context, root);
   const input = { eventId: root.id };
   const id = await mutateOnce(context, { operation: 'undo', idempotencyKey, input }, async (mutation) => {
     await mutation.transaction.$queryRaw(lockEvent(tenantId, root.id));
     await refuseSecondUndo(mutation, root);
     const effects = await effectsOf(mutation, root);
+    for (const event of effects) refuseErased(event);
     const facts = effects.filter(({ entityType }) => entityType === 'fact');
     await lockKeysOf(
       mutation,
@@ -47,6 +49,17 @@ export async function undoEvent(context: MemoryContext, { eventId, idempotencyKe
     return mutation.eventId;
   });
   return context.db.tenant(tenantId).memoryEvent.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+}
+
+/** What an erasure did, and what followed from it, is there for good. */
+function refuseErasure(event: MemoryEvent & { cause?: MemoryEvent | null }): void {
+  const [doing] = [event, event.cause].filter((one) => one?.eventType.endsWith('.erased'));
+  if (doing == null) return;
+  throw new MemoryError(
+    'INVALID_TRANSITION',
+    `event ${event.id} (${event.eventType}) belongs to the erasure of ${doing.entityType} ${doing.entityId}, and cannot be undone`,
+    { hint: 'Nothing of it is left. Store it anew if it is needed.' },
+  );
 }
 
 /** A fact is superseded by the storing of another, and comes back only when that one goes: there is one live fact a key. */
@@ -187,10 +200,22 @@ async function revert(mutation: Mutation, event: MemoryEvent, embedding: Embedde
   });
 }
 
+/** Its payload is gone: there is nothing to go back to. */
+function refuseErased({ id, eventType, entityType, entityId, payload }: MemoryEvent): void {
+  const { erased } = payload as { erased?: string };
+  if (erased === undefined || entityType === 'consolidation_run') return;
+  throw new MemoryError(
+    'INVALID_TRANSITION',
+    `event ${id} (${eventType}) cannot be undone: ${entityType} ${entityId} was erased, by erasure ${erased}`,
+    { hint: 'Nothing of it is left. Store it anew if it is needed.' },
+  );
+}
+
 async function revertLink(mutation: Mutation, event: MemoryEvent): Promise<void> {
   const { before, after } = payloadOf(event);
   const { createdAt, ...link } = (after ?? before) as unknown as MemoryLink;
   const row = { ...link, createdAt: new Date(createdAt) };
+  if (after === null) await requireEnds(mutation, row);
   const isDone = after === null ? await insertLink(mutation, row, event.id) : await removeLink(mutation, row, event.id);
   if (!isDone) {
     throw new MemoryError(
@@ -198,6 +223,12 @@ async function revertLink(mutation: Mutation, event: MemoryEvent): Promise<void>
       `event ${event.id}: the link that it ${after === null ? 'removed' : 'made'} was changed since`,
     );
   }
+}
+
+/** One of them may have been erased since. */
+async function requireEnds(mutation: Mutation, link: MemoryLink): Promise<void> {
+  await requireMemory(mutation, 'source', { type: link.sourceType as MemoryType, id: link.sourceId });
+  await requireMemory(mutation, 'target', { type: link.targetType as MemoryType, id: link.targetId });
 }
 
 /**

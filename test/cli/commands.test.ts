@@ -110,6 +110,41 @@ describe('butler-memory verify --chain', () => {
   });
 });
 
+describe('butler-memory erase', () => {
+  it('tells what it would take, takes it when it is confirmed, and leaves nothing of it', async () => {
+    const id = '01a1e54f-fe14-734e-8641-0080c072e136';
+    await home.query(
+      `INSERT INTO facts (tenant_id, id, subject, predicate, content, created_at, recorded_at)
+       VALUES ('erased', '${id}', 'Ada Lovelace', 'likes', 'tea', now(), now())`,
+    );
+    await home.query(
+      `INSERT INTO memory_events (tenant_id, id, event_type, entity_type, entity_id, occurred_at, actor, request_id, payload)
+       SELECT 'erased', gen_random_uuid(), 'fact.stored', 'fact', id, created_at, 'test', 'r',
+         jsonb_build_object('before', null, 'after', to_jsonb(f)) FROM facts f WHERE id = '${id}'`,
+    );
+    const erase = (...options: string[]): Promise<CliResult> => run(['erase', '--tenant', 'erased', ...options]);
+
+    const dry = await erase('--subject', 'ada-lovelace', '--dry-run');
+    expect(dry.stdout).toMatch(
+      new RegExp(`^would erase fact/${id}\n1 memories; nothing was changed; confirmation [0-9a-f]{16}\n$`),
+    );
+    expect(await erase('--memory', `fact/${id}`, '--confirm', 'yes')).toMatchObject({ code: 1, stdout: '' });
+    const confirmation = dry.stdout.trim().split(' ').at(-1) ?? '';
+    const done = await erase('--subject', 'Ada Lovelace', '--confirm', confirmation);
+    expect(done).toMatchObject({ code: 0, stderr: '' });
+    expect(done.stdout).toMatch(new RegExp(`^erased fact/${id}\nerasure [0-9a-f-]{36}: memories 1, .*events 1`));
+    expect(await run(['verify', '--chain', '--tenant', 'erased'])).toMatchObject({
+      code: 0,
+      stdout: 'no difference\n',
+    });
+    expect(await run(['verify', '--tenant', 'erased'])).toMatchObject({ code: 0, stdout: 'no difference\n' });
+    expect(await erase()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('either --memory or --subject') as string,
+    });
+  });
+});
+
 describe('butler-memory job', () => {
   it('lists the jobs with their schedules', async () => {
     const { code, stdout } = await run(['job']);

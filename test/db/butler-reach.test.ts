@@ -58,6 +58,7 @@ async function seed(client: Pick<PoolClient, 'query'>): Promise<void> {
     'data_keys',
     'embedding_versions',
     'idempotency_keys',
+    'erasures',
   ]) {
     await insert(table);
   }
@@ -82,6 +83,7 @@ const seen: Record<string, { butler: number; tenant: number }> = {
   embedding_versions: { butler: 1, tenant: 1 },
   episode_tombstones: { butler: 1, tenant: 2 },
   episodes: { butler: 1, tenant: 2 },
+  erasures: { butler: 0, tenant: 1 },
   event_chain: { butler: 0, tenant: 14 },
   event_days: { butler: 0, tenant: 1 },
   facts: { butler: 2, tenant: 3 },

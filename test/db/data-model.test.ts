@@ -78,6 +78,7 @@ describe('checks', () => {
     facts_event_check: () => ({ kind: 'event' }),
     rules_anti_pattern_check: () => ({ maturity: 'anti_pattern' }),
     event_chain_payload_digest_check: () => ({ payload_digest: Buffer.alloc(31) }),
+    erasures_hash_check: () => ({ hash: Buffer.alloc(31) }),
     event_chain_hash_check: () => ({ hash: Buffer.alloc(33) }),
     job_runs_status_check: () => ({ status: 'nonsense', finished_at: new Date('2026-01-02') }),
     job_runs_finished_check: () => ({ finished_at: new Date('2026-01-02') }),

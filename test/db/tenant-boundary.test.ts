@@ -54,7 +54,7 @@ function everywhere<T>(outcome: T, exceptions: Record<string, T> = {}): Record<s
 
 const denied = '42501';
 /** Not to be changed by the server, not even in its own tenant. */
-const readOnly = { memory_events: denied, event_chain: denied };
+const readOnly = { memory_events: denied, event_chain: denied, erasures: denied };
 const count = async (client: PoolClient, sql: string): Promise<number | null> => (await client.query(sql)).rowCount;
 
 test('the rows under test are in every table', () => {
@@ -98,6 +98,7 @@ describe('writing', () => {
         embedding_versions: '23505',
         memory_links: '23505',
         event_chain: denied,
+        erasures: denied,
       }),
     );
   });

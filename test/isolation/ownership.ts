@@ -36,6 +36,7 @@ const owners: Record<string, (row: Row, find: Find) => string> = {
   idempotency_keys: ({ key }) => /^key of (\w+)/.exec(String(key))?.[1] ?? operators,
   access_records: () => operators,
   api_tokens: () => operators,
+  erasures: () => operators,
   event_chain: () => operators,
   event_days: () => operators,
   job_runs: () => operators,

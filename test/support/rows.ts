@@ -59,6 +59,15 @@ const smallest: Record<string, () => Row> = {
     payload_digest: Buffer.alloc(32),
     hash: Buffer.alloc(32),
   }),
+  erasures: () => ({
+    erased_at: past,
+    actor: 'admin',
+    request_id: 'request-1',
+    memories: '[]',
+    counts: {},
+    blanked: {},
+    hash: Buffer.alloc(32),
+  }),
   context_receipts: () => ({
     kind: 'recall',
     query: 'tea',

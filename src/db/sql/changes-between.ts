@@ -28,7 +28,7 @@ function changes({ tenantId, from, to, types }: Omit<ChangesQuery, 'offset' | 'l
       GROUP BY entity_type, entity_id
     ), states AS (
       SELECT touched.*, coalesce(p.state, nullif(f.payload->'before', 'null')) AS before,
-        nullif(l.payload->'after', 'null') AS after
+        nullif(l.payload->'after', 'null') AS after, l.event_type LIKE '%.erased' AS is_erased
       FROM touched
       JOIN memory_events f ON f.tenant_id = ${tenantId} AND f.sequence = touched.first
       JOIN memory_events l ON l.tenant_id = ${tenantId} AND l.sequence = touched.last
@@ -49,7 +49,7 @@ function changes({ tenantId, from, to, types }: Omit<ChangesQuery, 'offset' | 'l
         WHEN ${isGone('before')} THEN 'restored'
         ELSE 'changed'
       END AS kind
-      FROM states WHERE (before - 'version') IS DISTINCT FROM (after - 'version')
+      FROM states WHERE is_erased OR (before - 'version') IS DISTINCT FROM (after - 'version')
     )`;
 }
 

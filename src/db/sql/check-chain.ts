@@ -4,6 +4,9 @@ export interface CheckedEntry {
   position: string;
   eventId: string;
   flaw: 'follows_nothing' | 'gone' | 'changed' | 'payload_changed';
+  payloadDigest: string;
+  /** Of a payload that says that it was erased: by which erasure. */
+  erasedBy: string | null;
 }
 
 export interface CheckedEntries {
@@ -34,7 +37,9 @@ export function checkChain({ tenantId, after, limit }: PageOfChain): Prisma.Sql 
       SELECT e.id, e AS event, memory_payload_digest(e.payload) AS payload_digest FROM memory_events e
       WHERE e.tenant_id = ${tenantId} AND e.id = ANY (ARRAY(SELECT event_id FROM entries))
     ), checked AS (
-      SELECT entry.position, entry.event_id, CASE
+      SELECT entry.position, entry.event_id, encode(entry.payload_digest, 'hex') AS payload_digest,
+        CASE WHEN (found.event).payload = jsonb_build_object('erased', (found.event).payload -> 'erased')
+          THEN (found.event).payload ->> 'erased' END AS erased_by, CASE
           WHEN entry.position > 1 AND previous_position IS DISTINCT FROM entry.position - 1 THEN 'follows_nothing'
           WHEN found.id IS NULL THEN 'gone'
           WHEN entry.hash <> ${hashOf('previous_hash', 'found.event', 'entry.payload_digest')} THEN 'changed'
@@ -44,7 +49,8 @@ export function checkChain({ tenantId, after, limit }: PageOfChain): Prisma.Sql 
       WHERE entry.position > ${after}
     )
     SELECT jsonb_build_object('last', max(position)::text, 'flawed', coalesce(
-        jsonb_agg(jsonb_build_object('position', position::text, 'eventId', event_id, 'flaw', flaw) ORDER BY position)
+        jsonb_agg(jsonb_build_object('position', position::text, 'eventId', event_id, 'flaw', flaw,
+            'payloadDigest', payload_digest, 'erasedBy', erased_by) ORDER BY position)
           FILTER (WHERE flaw IS NOT NULL),
         '[]'))
     FROM checked`;
@@ -97,4 +103,22 @@ export function findUnchainedEvents({ tenantId, after, limit }: PageOfChain): Pr
     SELECT jsonb_build_object('last', max(sequence)::text,
       'ids', coalesce(jsonb_agg(id ORDER BY sequence) FILTER (WHERE event_id IS NULL), '[]'))
     FROM events LEFT JOIN entries ON event_id = id`;
+}
+
+export interface SoundErasure {
+  id: string;
+  /** The digests of the payloads that it took, by their positions. */
+  blanked: Record<string, string>;
+}
+
+/** Erasures whose receipt is as it was written, which an event that is in the chain vouches for. */
+export function selectSoundErasures(tenantId: string, ids: readonly string[]): Prisma.Sql {
+  return Prisma.sql`
+    SELECT x.id::text, x.blanked FROM erasures x
+    WHERE x.tenant_id = ${tenantId} AND x.id::text = ANY (${ids}::text[]) AND x.hash = memory_erasure_hash(x)
+      AND EXISTS (
+        SELECT FROM memory_events e JOIN event_chain entry ON entry.event_id = e.id AND entry.tenant_id = e.tenant_id
+        WHERE e.tenant_id = ${tenantId} AND e.entity_type = x.memories->0->>'type'
+          AND e.entity_id = x.memories->0->>'id' AND e.event_type LIKE '%.erased'
+          AND e.payload->'erasure' = jsonb_build_object('id', x.id, 'hash', encode(x.hash, 'hex')))`;
 }

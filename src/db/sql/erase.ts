@@ -1,0 +1,146 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+import { memoryTables, memoryTypes, type MemoryType } from './memory-snapshot.ts';
+
+/** What an erasure takes away besides the rows of the memories, and how it finds that. */
+
+export interface Erased {
+  tenantId: string;
+  memories: readonly { type: MemoryType; id: string }[];
+}
+
+const idsOf = ({ memories }: Erased): Prisma.Sql => Prisma.sql`${memories.map(({ id }) => id)}::text[]`;
+const uuidsOf = ({ memories }: Erased): Prisma.Sql => Prisma.sql`${memories.map(({ id }) => id)}::uuid[]`;
+
+export const erasedText = '[erased]';
+
+/** Locks the rows that are there, in one order for all. */
+export function lockMemories(type: MemoryType, tenantId: string, ids: readonly string[]): Prisma.Sql {
+  return Prisma.sql`
+    SELECT m.id::text FROM ${Prisma.raw(memoryTables[type])} m
+    WHERE m.tenant_id = ${tenantId} AND m.id = ANY (${ids}::uuid[]) ORDER BY m.id FOR UPDATE`;
+}
+
+/** Of each memory, whether any event still says what it said, and the erasure that took it away if one did. */
+export function selectStanding(erased: Erased): Prisma.Sql {
+  return Prisma.sql`
+    SELECT wanted.type, wanted.id, bool_or(NOT e.payload ? 'erased' AND e.event_type NOT LIKE '%.erased') AS told,
+      max(e.payload->>'erased') AS erasure
+    FROM unnest(${erased.memories.map(({ type }) => type)}::text[], ${idsOf(erased)}) AS wanted (type, id)
+      LEFT JOIN memory_events e
+        ON e.tenant_id = ${erased.tenantId} AND e.entity_type = wanted.type AND e.entity_id = wanted.id
+    GROUP BY wanted.type, wanted.id`;
+}
+
+/** The events that say what they said: their own, and those of the runs that read them. */
+export function selectEventsToErase(erased: Erased, runIds: readonly string[]): Prisma.Sql {
+  return Prisma.sql`
+    SELECT e.id::text FROM memory_events e
+    WHERE e.tenant_id = ${erased.tenantId} AND NOT e.payload ? 'erased' AND e.event_type NOT LIKE '%.erased' AND (
+      (e.entity_type = ANY (${memoryTypes}) AND e.entity_id = ANY (${idsOf(erased)}))
+      OR (e.entity_type = 'consolidation_run' AND e.entity_id = ANY (${runIds}::text[])))
+    ORDER BY e.sequence`;
+}
+
+/** What a run says of its episodes is cleaned before it is kept; it goes all the same. */
+export function eraseFromRuns(erased: Erased): Prisma.Sql {
+  return Prisma.sql`
+    UPDATE consolidation_runs r SET
+      error = CASE WHEN r.error IS NOT NULL THEN ${erasedText} END,
+      refused_items = (
+        SELECT coalesce(jsonb_agg(item || jsonb_build_object('reason', ${erasedText}::text)), '[]')
+        FROM jsonb_array_elements(r.refused_items) item)
+    WHERE r.tenant_id = ${erased.tenantId} AND r.episode_ids && ${uuidsOf(erased)}
+    RETURNING r.id::text`;
+}
+
+/**
+ * Receipts that name one of them, or ask with its words, keep no query, and of it no more than that it was shown.
+ * Fingerprints tell a text to who can guess it, and do not say which memory they are of: all of the receipt go.
+ */
+export function eraseFromReceipts(erased: Erased, texts: readonly string[]): Prisma.Sql {
+  const isErased = Prisma.sql`coalesce(item->>'id' = ANY (${idsOf(erased)}), false)`;
+  const items = (column: string): Prisma.Sql =>
+    Prisma.sql`jsonb_array_elements(${Prisma.raw(column)}) WITH ORDINALITY AS items (item, place)`;
+  const without = (column: string): Prisma.Sql => Prisma.sql`
+    (SELECT coalesce(jsonb_agg(item ORDER BY place), '[]') FROM ${items(column)} WHERE NOT ${isErased})`;
+  const names = (column: string): Prisma.Sql => Prisma.sql`EXISTS (SELECT FROM ${items(column)} WHERE ${isErased})`;
+  return Prisma.sql`
+    UPDATE context_receipts SET query = ${erasedText}, fingerprints = '{}',
+      candidates = ${without('candidates')}, dropped = ${without('dropped')},
+      chosen = (
+        SELECT coalesce(jsonb_agg(CASE WHEN ${isErased} THEN item || '{"lineDigest": null}' ELSE item END ORDER BY place), '[]')
+        FROM ${items('chosen')})
+    WHERE tenant_id = ${erased.tenantId} AND (memory_ids && ${uuidsOf(erased)}
+      OR ${names('candidates')} OR ${names('dropped')}
+      OR EXISTS (SELECT FROM unnest(${texts}::text[]) said WHERE strpos(lower(query), lower(said)) > 0))`;
+}
+
+/** A key stays used, so that sending the write again does not store anew what was erased. */
+export function eraseFromKeys(erased: Erased, answers: readonly string[], erasureId: string): Prisma.Sql {
+  return Prisma.sql`
+    UPDATE idempotency_keys SET input_digest = ${erasedText}, response = jsonb_build_object('erased', ${erasureId}::text)
+    WHERE tenant_id = ${erased.tenantId} AND response->>'id' = ANY (${answers}::text[])`;
+}
+
+export interface ErasureReceipt {
+  id: string;
+  at: Date;
+  actor: string;
+  requestId: string;
+  memories: Prisma.InputJsonArray;
+  counts: Record<string, number>;
+}
+
+/** Blanks the payloads, leaves the receipt, and gives its hash. */
+export function eraseEvents(receipt: ErasureReceipt, eventIds: readonly string[]): Prisma.Sql {
+  const { id, at, actor, requestId, memories, counts } = receipt;
+  return Prisma.sql`
+    SELECT memory_erase_events(${id}::uuid, ${at}::timestamptz, ${actor}, ${requestId}, ${JSON.stringify(memories)}::jsonb,
+      ${JSON.stringify(counts)}::jsonb, ${eventIds}::uuid[]) AS hash`;
+}
+
+/** Facts that took the place of erased ones, each with the nearest before those that stays, if there is one. */
+export function selectBridges({ tenantId, memories }: Erased): Prisma.Sql {
+  const ids = memories.filter(({ type }) => type === 'fact').map(({ id }) => id);
+  return Prisma.sql`
+    WITH RECURSIVE chain AS (
+      SELECT f.id, f.supersedes_id AS before FROM facts f
+      WHERE f.tenant_id = ${tenantId} AND f.supersedes_id = ANY (${ids}::uuid[]) AND f.id <> ALL (${ids}::uuid[])
+      UNION ALL
+      SELECT chain.id, f.supersedes_id FROM chain JOIN facts f ON f.tenant_id = ${tenantId} AND f.id = chain.before
+      WHERE chain.before = ANY (${ids}::uuid[])
+    )
+    SELECT id::text, max(before::text) FILTER (WHERE before <> ALL (${ids}::uuid[])) AS before
+    FROM chain GROUP BY id ORDER BY id`;
+}
+
+/** What was learned from episodes: by the episode that it names, or by a link. */
+export function selectDerived(tenantId: string, episodeIds: readonly string[]): Prisma.Sql {
+  return Prisma.sql`
+    SELECT 'fact' AS type, id::text FROM facts
+      WHERE tenant_id = ${tenantId} AND source_episode_id = ANY (${episodeIds}::uuid[])
+    UNION SELECT 'rule', id::text FROM rules
+      WHERE tenant_id = ${tenantId} AND source_episode_id = ANY (${episodeIds}::uuid[])
+    UNION SELECT source_type, source_id::text FROM memory_links
+      WHERE tenant_id = ${tenantId} AND relation = 'derived_from' AND target_type = 'episode'
+        AND target_id = ANY (${episodeIds}::uuid[])
+    ORDER BY type, id`;
+}
+
+/** The facts about a subject, in whatever state. */
+export function selectFactsAbout(tenantId: string, subject: string): Prisma.Sql {
+  return Prisma.sql`
+    SELECT 'fact' AS type, id::text FROM facts
+    WHERE tenant_id = ${tenantId} AND subject_key = memory_key(${subject}) ORDER BY created_at, id`;
+}
+
+/** Memories whose text has the words of a subject one after the other, but for facts about it. */
+export function selectMentions(tenantId: string, subject: string): Prisma.Sql {
+  const words = Prisma.sql`search_vector @@ phraseto_tsquery(memory_text_search(language), ${subject})`;
+  return Prisma.sql`
+    SELECT 'episode' AS type, id::text FROM episodes WHERE tenant_id = ${tenantId} AND ${words}
+    UNION ALL SELECT 'fact', id::text FROM facts
+      WHERE tenant_id = ${tenantId} AND subject_key <> memory_key(${subject}) AND ${words}
+    UNION ALL SELECT 'rule', id::text FROM rules WHERE tenant_id = ${tenantId} AND ${words}
+    ORDER BY type, id`;
+}

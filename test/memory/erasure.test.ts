@@ -1,0 +1,353 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { applyOutput } from '../../src/lifecycle/consolidation/apply.ts';
+import { failRun } from '../../src/lifecycle/consolidation/fail.ts';
+import { findChainProblems, type ChainProblem } from '../../src/memory/audit-chain.ts';
+import type { MemoryContext } from '../../src/memory/context.ts';
+import { countChanges, listChanges } from '../../src/memory/diff.ts';
+import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes.ts';
+import { eraseMemory, eraseSubject, planMemoryErasure, planSubjectErasure } from '../../src/memory/erasure.ts';
+import { storeFact, type Fact } from '../../src/memory/facts.ts';
+import { findMemoryAsOf, readHistory } from '../../src/memory/history.ts';
+import { linkMemories } from '../../src/memory/link-graph.ts';
+import type { MemoryReference } from '../../src/memory/links.ts';
+import { findMemory, forgetMemory, restoreMemory } from '../../src/memory/memories.ts';
+import { editRule } from '../../src/memory/rule-changes.ts';
+import { markRule, storeRule } from '../../src/memory/rules.ts';
+import { undoEvent } from '../../src/memory/undo.ts';
+import { findDifferences } from '../../src/memory/verify.ts';
+import { buildContext } from '../../src/retrieval/context.ts';
+import { explainReceipt } from '../../src/retrieval/explain-receipt.ts';
+import { recallMemories } from '../../src/retrieval/recall.ts';
+import { draftOf, keepReceipts } from '../../src/retrieval/receipts.ts';
+import { replayReceipt } from '../../src/retrieval/replay.ts';
+import { searchMemories } from '../../src/retrieval/search.ts';
+import { claimNext, evidenceOf } from '../lifecycle/consolidation/setup.ts';
+import { createTestCore, type TestCore } from '../support/core.ts';
+
+let core: TestCore;
+let tenantId: string;
+let tenants = 0;
+beforeAll(async () => {
+  core = await createTestCore();
+});
+afterAll(() => core.close());
+beforeEach(() => {
+  tenantId = `tenant-${++tenants}`;
+});
+
+const context = (): MemoryContext => core.context({ tenantId });
+const admin = (): MemoryContext => core.context({ tenantId, role: 'admin' });
+const storeAbout = (predicate: string, content: string, subject = 'Ada'): Promise<Fact> =>
+  storeFact(context(), { subject, predicate, content });
+const eraseOne = (memory: MemoryReference, includeDerived = false): ReturnType<typeof eraseMemory> =>
+  eraseMemory(admin(), { ...memory, confirm: memory.id, includeDerived });
+const lastEvent = async (entityId: string, eventType?: string): Promise<string> => {
+  const where = { entityId, ...(eventType !== undefined && { eventType }) };
+  const event = await core.db.tenant(tenantId).memoryEvent.findFirstOrThrow({ where, orderBy: { sequence: 'desc' } });
+  return event.id;
+};
+
+/** The tables say what the events add up to, and the events are those that were written, or say that they were erased. */
+async function expectSound(): Promise<void> {
+  const problems: ChainProblem[] = [];
+  for await (const problem of findChainProblems(context())) problems.push(problem);
+  expect(problems.map(({ kind, message }) => `${kind}: ${message}`).join()).toBe('');
+  expect(await findDifferences(context())).toEqual([]);
+}
+
+/** Every table of the database that has the word anywhere in a row, whatever its schema. */
+async function tablesWith(word: string): Promise<string[]> {
+  return core.db.asOwner(async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+       WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
+    );
+    const found: string[] = [];
+    for (const { name } of rows) {
+      const hits = await client.query(`SELECT FROM ${name} AS t WHERE strpos(lower(t::text), $1) > 0 LIMIT 1`, [word]);
+      if (hits.rowCount !== 0) found.push(name.replace(/^public\./, ''));
+    }
+    return found.toSorted();
+  });
+}
+
+/** By every way that leads into the database, so that the word gets wherever a text can get. */
+async function storeEverywhere(word: string): Promise<MemoryReference[]> {
+  const idempotencyKey = `key ${tenantId}`;
+  const first = await storeFact(context(), {
+    subject: 'Ada',
+    predicate: 'drink',
+    content: `${word} tea`,
+    tags: [word],
+    metadata: { seen: word },
+    idempotencyKey,
+  });
+  const second = await storeAbout('drink', `${word} coffee`);
+  const undone = await storeAbout('food', `${word} cake`);
+  await undoEvent(context(), {
+    eventId: await lastEvent(undone.id, 'fact.stored'),
+    idempotencyKey: `undo ${tenantId}`,
+  });
+  const rule = await storeRule(context(), { content: `offer ${word} first` });
+  for (let mark = 0; mark < 4; mark++) {
+    const evidence = { heard: word };
+    await markRule(context(), { ruleId: rule.id, outcome: 'harmful', reason: `${word} was cold`, evidence });
+  }
+  await undoEvent(context(), { eventId: await lastEvent(rule.id, 'rule.inverted') });
+  await editRule(context(), { ruleId: rule.id, content: `never offer ${word}` });
+  await forgetMemory(context(), { type: 'rule', id: rule.id });
+  await restoreMemory(context(), { type: 'rule', id: rule.id });
+  const observed = await ingestEpisodes(context(), [
+    { butler: 'home', content: `Ada asked for ${word} tea` },
+    { butler: 'home', content: `Ada spilled the ${word} tea` },
+  ]);
+  const claim = await claimNext(context());
+  const fact = { subject: 'Ada', predicate: 'asked for', content: `${word} tea` };
+  await applyOutput(context(), claim.runId, {
+    new_facts: [
+      { ...fact, evidence: evidenceOf(...observed.slice(0, 1)) },
+      { ...fact, evidence: [{ episode_id: observed[0]?.id, quote: `${word} that nobody said` }] },
+      { ...fact, observed_at: word, evidence: evidenceOf(...observed.slice(0, 1)) },
+    ],
+  });
+  const late = await storeEpisode(context(), { butler: 'home', content: `Ada praised the ${word}` });
+  const failing = await claimNext(context());
+  await failRun(context(), failing.runId, { reason: `cannot read "${late.content}"`, retryable: true });
+  await linkMemories(context(), {
+    source: { type: 'rule', id: rule.id },
+    target: { type: 'fact', id: second.id },
+    relation: 'supports',
+  });
+  const derived = await core.db.tenant(tenantId).fact.findMany({ where: { predicate: 'asked for' } });
+  return [
+    ...[first, second, undone, ...derived].map(({ id }) => ({ type: 'fact', id }) as const),
+    ...[...observed, late].map(({ id }) => ({ type: 'episode', id }) as const),
+    { type: 'rule', id: rule.id },
+  ];
+}
+
+async function showEverywhere(word: string): Promise<string[]> {
+  const recalled = await recallMemories(context(), { topic: `${word} tea` });
+  const found = await searchMemories(context(), { query: word });
+  const receipts = await keepReceipts(context(), [
+    draftOf(context(), recalled, { kind: 'recall', butler: 'home' }),
+    draftOf(context(), found, { kind: 'search' }),
+  ]);
+  const given = await buildContext(context(), { triggerPrompt: `serve ${word} tea`, butler: 'home' });
+  return [...receipts, given.receiptId];
+}
+
+describe('an erased memory', () => {
+  it('is in no table any more, by whatever way it came in, and everything still fits', async () => {
+    const word = 'quetzalcoatlus';
+    const memories = await storeEverywhere(word);
+    const receipts = await showEverywhere(word);
+    const before = await tablesWith(word);
+    expect(before).toEqual(
+      expect.arrayContaining(['context_receipts', 'episodes', 'facts', 'memory_events', 'rule_applications', 'rules']),
+    );
+
+    for (const memory of memories) await eraseOne(memory);
+
+    expect(await tablesWith(word)).toEqual([]);
+    await expectSound();
+    for (const id of receipts) {
+      expect((await explainReceipt(context(), id)).account).toContain('Asked: "[erased]"');
+      expect(await replayReceipt(context(), id)).toMatchObject({ isExact: false });
+    }
+    for (const { type, id } of memories) {
+      expect(await findMemory(context(), { type, id })).toBeNull();
+      expect(await findMemoryAsOf(context(), { type, id }, core.day(1))).toBeNull();
+      const history = await readHistory(context(), { type, id });
+      expect(history.at(-1)?.event).toMatchObject({ eventType: `${type}.erased` });
+      expect(history.filter(({ memory }) => memory !== null)).toEqual([]);
+    }
+    const span = { from: core.day(-1), to: core.day(1) };
+    expect((await countChanges(context(), span)).every(({ kind }) => kind === 'removed')).toBe(true);
+    await expect(listChanges(context(), span, { offset: 0, limit: 100 })).resolves.toBeDefined();
+  });
+
+  it('leaves a receipt without content, which the chain vouches for', async () => {
+    const { id } = await storeAbout('drink', 'tea');
+    const erasure = await eraseOne({ type: 'fact', id });
+
+    expect(erasure).toMatchObject({
+      actor: 'admin',
+      erasedAt: core.start,
+      memories: [{ type: 'fact', id }],
+      counts: { memories: 1, events: 1, links: 0, applications: 0, receipts: 0, idempotencyKeys: 0, runs: 0 },
+    });
+    expect(Object.keys(erasure.blanked as object)).toHaveLength(1);
+    await expectSound();
+    const tamper = (statement: string): Promise<unknown> =>
+      core.db.asOwner((client) =>
+        client.query(
+          `ALTER TABLE erasures DISABLE TRIGGER USER; ${statement}; ALTER TABLE erasures ENABLE TRIGGER USER`,
+        ),
+      );
+    await tamper(`UPDATE erasures SET actor = 'nobody' WHERE id = '${erasure.id}'`);
+    await expect(expectSound()).rejects.toThrow('payload');
+    await tamper(`UPDATE erasures SET actor = 'admin' WHERE id = '${erasure.id}'`);
+    await expectSound();
+    await tamper(`DELETE FROM erasures WHERE id = '${erasure.id}'`);
+    await expect(expectSound()).rejects.toThrow('payload');
+  });
+
+  it('is erased once, by an admin who repeats its id, and by nobody else', async () => {
+    const { id } = await storeAbout('drink', 'tea');
+    const memory = { type: 'fact', id } as const;
+    await expect(eraseMemory(context(), { ...memory, confirm: id })).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(eraseMemory(admin(), { ...memory, confirm: 'yes' })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    expect(await findMemory(context(), memory)).not.toBeNull();
+    await eraseOne(memory);
+    await expect(eraseOne(memory)).rejects.toThrow(/is erased already, by erasure/);
+    await expect(eraseOne({ type: 'rule', id })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('is one whose row went long ago, too', async () => {
+    const { id } = await storeEpisode(context(), { butler: 'home', content: 'pteranodon seen' });
+    await core.db.asOwner((client) =>
+      client.query(
+        `INSERT INTO episode_tombstones SELECT tenant_id, id, butler, session_id, 'expired', created_at, now() FROM episodes WHERE id = $1`,
+        [id],
+      ),
+    );
+    await core.db.asOwner((client) => client.query('DELETE FROM episodes WHERE id = $1', [id]));
+    expect(await tablesWith('pteranodon')).toEqual(['memory_events']);
+    await eraseOne({ type: 'episode', id });
+    expect(await tablesWith('pteranodon')).toEqual([]);
+  });
+
+  it('cannot be brought back by an undo, which says why', async () => {
+    const first = await storeAbout('drink', 'tea');
+    const second = await storeAbout('drink', 'coffee');
+    const [stored, superseded] = [
+      await lastEvent(first.id, 'fact.stored'),
+      await lastEvent(first.id, 'fact.superseded'),
+    ];
+    const erasure = await eraseOne({ type: 'fact', id: first.id });
+    for (const eventId of [stored, superseded]) {
+      await expect(undoEvent(context(), { eventId })).rejects.toMatchObject({
+        code: 'INVALID_TRANSITION',
+        message: expect.stringContaining(`was erased, by erasure ${erasure.id}`) as string,
+      });
+    }
+    for (const eventId of [await lastEvent(first.id, 'fact.erased'), await lastEvent(second.id, 'fact.bridged')]) {
+      await expect(undoEvent(context(), { eventId })).rejects.toThrow(/belongs to the erasure of fact/);
+    }
+  });
+
+  it('is not stored anew when its write is sent again', async () => {
+    const input = { subject: 'Ada', predicate: 'drink', content: 'tea', idempotencyKey: 'once' };
+    const { id } = await storeFact(context(), input);
+    await eraseOne({ type: 'fact', id });
+    await expect(storeFact(context(), input)).rejects.toMatchObject({
+      code: 'CONFLICT',
+      message: 'idempotency_key: what was done under "once" was erased since',
+    });
+  });
+
+  it('leaves a chain of facts that is read around the gap', async () => {
+    const facts: Fact[] = [];
+    for (const drink of ['tea', 'coffee', 'water', 'juice']) facts.push(await storeAbout('drink', drink));
+    const [tea, coffee, water, juice] = facts.map(({ id }) => id) as [string, string, string, string];
+    await eraseOne({ type: 'fact', id: coffee });
+    await eraseOne({ type: 'fact', id: water });
+
+    const rows = await core.db.tenant(tenantId).fact.findMany({ orderBy: { createdAt: 'asc' } });
+    expect(rows.map(({ id, supersedesId }) => [id, supersedesId])).toEqual(
+      expect.arrayContaining([
+        [tea, null],
+        [juice, tea],
+      ]),
+    );
+    const links = await core.db.tenant(tenantId).memoryLink.findMany();
+    expect(links.map(({ sourceId, relation, targetId }) => [sourceId, relation, targetId])).toEqual([
+      [juice, 'supersedes', tea],
+    ]);
+    await expectSound();
+    await eraseOne({ type: 'fact', id: tea });
+    await expectSound();
+  });
+
+  it('leaves what was learned from it, unless that is asked for', async () => {
+    const episode = await storeEpisode(context(), { butler: 'home', content: 'Ada likes tea' });
+    const fact = await storeFact(context(), {
+      subject: 'Ada',
+      predicate: 'likes',
+      content: 'tea',
+      sourceEpisodeId: episode.id,
+    });
+    const memory = { type: 'episode', id: episode.id } as const;
+    const learned = { type: 'fact', id: fact.id } as const;
+    expect(await planMemoryErasure(admin(), memory)).toMatchObject({ memories: [memory], related: [learned] });
+    expect(await planMemoryErasure(admin(), { ...memory, includeDerived: true })).toMatchObject({
+      memories: [memory, learned],
+      related: [],
+    });
+    await eraseOne(memory);
+    expect(await findMemory(context(), learned)).toMatchObject({ row: { sourceEpisodeId: episode.id } });
+    await expectSound();
+  });
+});
+
+describe('a payload', () => {
+  it('is blanked by nothing but an erasure of a memory that is gone', async () => {
+    const { id } = await storeAbout('drink', 'tea');
+    const event = await lastEvent(id);
+    const call = (): Promise<unknown> =>
+      core.db.transaction(
+        tenantId,
+        (transaction) =>
+          transaction.$queryRaw`SELECT memory_erase_events(gen_random_uuid(), now(), 'x', 'y', '[]', '{}', ARRAY[${event}::uuid])`,
+      );
+    await expect(call()).rejects.toThrow(/only events of memories that are gone/);
+    const update = `UPDATE memory_events SET payload = '{"erased": "00000000-0000-4000-8000-000000000001"}' WHERE id = $1`;
+    await expect(core.db.asOwner((client) => client.query(update, [event]))).rejects.toThrow(/append-only/);
+    await expect(
+      core.db
+        .confinedTo('home')
+        .transaction(
+          tenantId,
+          (transaction) =>
+            transaction.$queryRaw`SELECT memory_erase_events(gen_random_uuid(), now(), 'x', 'y', '[]', '{}', '{}'::uuid[])`,
+        ),
+    ).rejects.toThrow(/whole tenant/);
+  });
+});
+
+describe('a subject', () => {
+  it('is erased as its dry run said, however it is spelled, and what mentions it when asked for', async () => {
+    const drink = await storeAbout('drink', 'tea', 'Hypatia of Alexandria');
+    const food = await storeAbout('food', 'figs', 'hypatia-of_Alexandria');
+    const other = await storeAbout('friend', 'Hypatia of Alexandria', 'Theon');
+    const rule = await storeRule(context(), { content: 'Greet Hypatia of Alexandria first' });
+    const episode = await storeEpisode(context(), { butler: 'home', content: 'Hypatia of Alexandria came' });
+    await searchMemories(context(), { query: 'where is hypatia of alexandria' }).then((outcome) =>
+      keepReceipts(context(), [draftOf(context(), outcome, { kind: 'search' })]),
+    );
+    const input = { subject: 'HYPATIA of alexandria' };
+    const plan = await planSubjectErasure(admin(), input);
+    const about = [drink, food].map(({ id }) => ({ type: 'fact', id }));
+    expect(plan.memories).toEqual(expect.arrayContaining(about));
+    expect(plan.memories).toHaveLength(2);
+    expect(plan.related).toEqual([
+      { type: 'episode', id: episode.id },
+      { type: 'fact', id: other.id },
+      { type: 'rule', id: rule.id },
+    ]);
+
+    await expect(eraseSubject(admin(), { ...input, confirm: 'yes' })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await expect(
+      eraseSubject(admin(), { ...input, includeMentions: ['rule'], confirm: plan.confirmation }),
+    ).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await eraseSubject(admin(), { ...input, confirm: plan.confirmation });
+    expect(await planSubjectErasure(admin(), input)).toMatchObject({ memories: [] });
+    const all = { ...input, includeMentions: ['episode', 'fact', 'rule'] as const };
+    const { confirmation } = await planSubjectErasure(admin(), all);
+    await eraseSubject(admin(), { ...all, confirm: confirmation });
+
+    expect(await tablesWith('hypatia')).toEqual([]);
+    await expectSound();
+  });
+});
