@@ -10,6 +10,7 @@ import { openDatabase } from './db/database.ts';
 import { examine } from './doctor.ts';
 import { eraseByHand, type EraseOptions } from './erase-by-hand.ts';
 import { MemoryError } from './errors.ts';
+import { exportByHand, type ExportOptions } from './export-by-hand.ts';
 import { describeJobs, runJobByHand } from './job-by-hand.ts';
 import { createLogger } from './logger.ts';
 import { serveMcpStdio } from './mcp/stdio.ts';
@@ -65,6 +66,13 @@ program
   .option('--dry-run', 'tell what it would take, and change nothing')
   .option('--confirm <text>', 'the id of the memory, or the confirmation that the dry run of the subject gave')
   .action((options: EraseOptions) => run(() => withCore((core) => eraseByHand(core, options, print))));
+program
+  .command('export')
+  .description('write all that is known of a subject as JSON')
+  .requiredOption('--subject <name>', 'the subject, however it is spelled')
+  .option('--tenant <id>', 'its tenant', 'default')
+  .option('--output <file>', 'a new file to write to, instead of standard output')
+  .action((options: ExportOptions) => run(() => withCore((core) => exportByHand(core, options))));
 const token = program.command('token').description('create, list, rotate and revoke the tokens of callers');
 token
   .command('create')

@@ -10,6 +10,7 @@ import './types/episode.ts';
 import './types/erasure.ts';
 import './types/event-day.ts';
 import './types/event.ts';
+import './types/export.ts';
 import './types/fact.ts';
 import './types/forecast.ts';
 import './types/health.ts';

@@ -111,7 +111,7 @@ describe('butler-memory verify --chain', () => {
 });
 
 describe('butler-memory erase', () => {
-  it('tells what it would take, takes it when it is confirmed, and leaves nothing of it', async () => {
+  it('tells what is known and what it would take, takes it when it is confirmed, and leaves nothing of it', async () => {
     const id = '01a1e54f-fe14-734e-8641-0080c072e136';
     await home.query(
       `INSERT INTO facts (tenant_id, id, subject, predicate, content, created_at, recorded_at)
@@ -124,6 +124,14 @@ describe('butler-memory erase', () => {
     );
     const erase = (...options: string[]): Promise<CliResult> => run(['erase', '--tenant', 'erased', ...options]);
 
+    const exported = await run(['export', '--tenant', 'erased', '--subject', 'ada-lovelace']);
+    expect(JSON.parse(exported.stdout)).toMatchObject({
+      subject: 'ada-lovelace',
+      tenant: 'erased',
+      memories: [
+        { relation: 'about', type: 'fact', memory: { id, content: 'tea' }, events: [{ eventType: 'fact.stored' }] },
+      ],
+    });
     const dry = await erase('--subject', 'ada-lovelace', '--dry-run');
     expect(dry.stdout).toMatch(
       new RegExp(`^would erase fact/${id}\n1 memories; nothing was changed; confirmation [0-9a-f]{16}\n$`),

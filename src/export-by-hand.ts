@@ -1,0 +1,33 @@
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { contextOfTenant } from '../jobs/job.ts';
+import type { MemoryCore } from './create-memory.ts';
+import type { MemoryContext } from './memory/context.ts';
+import { exportAll } from './memory/export-subject.ts';
+
+export interface ExportOptions {
+  tenant: string;
+  subject: string;
+  output?: string;
+}
+
+/** One JSON document, written as it is read. A file that is there is not overwritten; a new one is for its owner alone. */
+export async function exportByHand(core: MemoryCore, { tenant, subject, output }: ExportOptions): Promise<void> {
+  const context = { ...contextOfTenant(core, tenant), actor: 'command line' };
+  const document = Readable.from(write(context, subject));
+  if (output === undefined) return pipeline(document, process.stdout, { end: false });
+  return pipeline(document, createWriteStream(output, { flags: 'wx', mode: 0o600 }));
+}
+
+async function* write(context: MemoryContext, subject: string): AsyncGenerator<string> {
+  const { principal, now } = context;
+  const head = { subject, tenant: principal.tenantId, exportedAt: now().toISOString() };
+  yield `${JSON.stringify(head).slice(0, -1)},"memories":[`;
+  let separator = '\n';
+  for await (const memory of exportAll(context, subject)) {
+    yield `${separator}${JSON.stringify(memory)}`;
+    separator = ',\n';
+  }
+  yield '\n]}\n';
+}
