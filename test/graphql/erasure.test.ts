@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createToken } from '../../src/auth/tokens.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
+import { storeEpisode } from '../../src/memory/episodes.ts';
 import { storeFact } from '../../src/memory/facts.ts';
 import { newRequestContext } from '../../src/request-id.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
@@ -97,5 +98,58 @@ describe('erasing', () => {
     });
     expect(memories.length).toBeGreaterThan(0);
     expect((await ask('admin', plan, { subject: 'ada' })).data?.['erasurePlan']).toMatchObject({ memories: [] });
+  });
+
+  it('leaves answers that say that it is gone, and none that says what it was', async () => {
+    const episode = await storeEpisode(context(), { butler: 'home', content: 'Grace ordered sarsaparilla' });
+    const { id } = await storeFact(context(), {
+      subject: 'Grace',
+      predicate: 'likes',
+      content: 'root drinks',
+      sourceEpisodeId: episode.id,
+    });
+    const gone = await storeFact(context(), { subject: 'Grace', predicate: 'dislikes', content: 'sarsaparilla' });
+    for (const input of [
+      { type: 'episode', id: episode.id, confirm: episode.id },
+      { type: 'fact', id: gone.id, confirm: gone.id },
+    ]) {
+      expect((await ask('admin', eraseMemory, { input })).data?.['eraseMemory']).toHaveProperty('erasure.uuid');
+    }
+    const answer = await ask(
+      'operator',
+      `query ($fact: UUID!, $gone: String!, $episode: String!) {
+        fact(id: $fact) { content links { target { ... on Tombstone { reason } } } provenance { depth } }
+        memory(type: fact, id: $gone) { content }
+        history(type: fact, id: $gone) { versions { memory { content } changes event { eventType before after } } }
+        ofEpisode: history(type: episode, id: $episode) { versions { memory { content } event { eventType } } }
+        asOf(at: "2026-03-01T12:00:00Z") { memory(type: fact, id: $gone) { content } facts(first: 5) { totalCount } }
+        diff(from: "2026-02-01T12:00:00Z", to: "2026-03-02T12:00:00Z") {
+          changes(first: 50) { edges { node { uuid kind before { content } after { content } } } }
+        }
+        explain(input: { type: fact, id: $gone, query: "root" }) { account memory { stage } }
+      }`,
+      { fact: id, gone: gone.id, episode: episode.id },
+    );
+    expect(answer.errors).toBeUndefined();
+    expect(JSON.stringify(answer.data)).not.toContain('sarsaparilla');
+    expect(answer.data).toMatchObject({
+      fact: { content: 'root drinks', links: [{ target: { reason: 'erased' } }] },
+      memory: null,
+      history: {
+        versions: [
+          { memory: null, event: { eventType: 'fact.stored', before: null, after: null } },
+          { memory: null, event: { eventType: 'fact.erased' } },
+        ],
+      },
+      asOf: { memory: null },
+      explain: { memory: { stage: 'not_found' } },
+    });
+    expect(answer.data?.['diff']).toMatchObject({
+      changes: {
+        edges: expect.arrayContaining([
+          { node: { uuid: gone.id, kind: 'removed', before: null, after: null } },
+        ]) as unknown,
+      },
+    });
   });
 });
