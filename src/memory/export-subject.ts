@@ -1,10 +1,12 @@
 import { selectFactsAbout, selectMentions } from '../db/sql/erase.ts';
 import { invalidInput } from '../errors.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
+import type { Fact, MemoryEvent, Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
 import type { MemoryReference } from './links.ts';
-import { loadMemories, referenceKey } from './memories.ts';
+import { loadMemories, referenceKey, type MemoryRow } from './memories.ts';
+import { openRow, openSnapshot } from './sealing.ts';
 import { normaliseName } from './text.ts';
+import { payloadOf } from './undo.ts';
 import { checkLimit } from './values.ts';
 
 /** All that is known of one memory, in JSON. */
@@ -65,13 +67,27 @@ async function describeAll(
   const described: ExportedMemory[] = [];
   for (const reference of references) {
     const row = rows.get(referenceKey(reference));
-    if (row === undefined) continue;
     const relation = about.has(reference.id) ? 'about' : 'mentions';
-    described.push(
-      toJson({ relation, type: reference.type, memory: row, ...(await hangsOn(context, reference, row)) }),
-    );
+    const memory = row === undefined ? null : await inPlain(context, row);
+    described.push(toJson({ relation, ...reference, memory, ...(await hangsOn(context, reference, row ?? {})) }));
   }
   return described;
+}
+
+/** What is known is told in plain, and not by which key it is kept. */
+async function inPlain(context: MemoryContext, row: MemoryRow): Promise<object> {
+  const { sealedContent: _sealed, dataKeyId: _key, ...plain } = (await openRow(context, row)) as Partial<Fact>;
+  return plain;
+}
+
+async function eventInPlain(context: MemoryContext, event: MemoryEvent): Promise<object> {
+  const { before, after } = payloadOf(event);
+  const payload = {
+    ...(event.payload as object),
+    ...(before !== null && { before: await openSnapshot(context, before) }),
+    ...(after !== null && { after: await openSnapshot(context, after) }),
+  };
+  return { ...event, payload };
 }
 
 async function hangsOn(context: MemoryContext, { type, id }: MemoryReference, row: object): Promise<object> {
@@ -98,7 +114,8 @@ async function hangsOn(context: MemoryContext, { type, id }: MemoryReference, ro
     select: { id: true, kind: true, butler: true, sessionId: true, query: true, createdAt: true },
     take: mostReceipts,
   });
-  return { source: await sourceOf(context, row), events, links, receipts };
+  const told = await Promise.all(events.map((event) => eventInPlain(context, event)));
+  return { source: await sourceOf(context, row), events: told, links, receipts };
 }
 
 /** The episode that it was learned from, or what is left of it. */

@@ -167,7 +167,7 @@ describe('butler-memory job', () => {
     const purge = (...options: string[]): Promise<CliResult> =>
       run(['job', 'purge-receipts', '--tenant', 'here', ...options]);
     const line = (verb: string, receipts: number): string =>
-      `here: purge-receipts ${verb}: receipts ${receipts}, idempotencyKeys 0, jobRuns 0, accessRecords 0\n`;
+      `here: purge-receipts ${verb}: receipts ${receipts}, idempotencyKeys 0, jobRuns 0, accessRecords 0, consolidationRuns 0\n`;
 
     expect(await purge('--dry-run')).toEqual({ code: 0, stdout: line('would do', 1), stderr: '' });
     const done = await purge();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { applyOutput } from '../../src/lifecycle/consolidation/apply.ts';
+import { sweepEpisodes } from '../../src/lifecycle/cleanup.ts';
 import { failRun } from '../../src/lifecycle/consolidation/fail.ts';
 import { findChainProblems, type ChainProblem } from '../../src/memory/audit-chain.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
@@ -349,5 +350,32 @@ describe('a subject', () => {
 
     expect(await tablesWith('hypatia')).toEqual([]);
     await expectSound();
+  });
+});
+
+describe('what a sweep has removed', () => {
+  it('is erased with its subject: its events have said it until then', async () => {
+    const word = 'quillwort';
+    const about = await storeAbout('flower', `${word} in spring`);
+    const episode = await storeEpisode(context(), { butler: 'home', content: `Ada planted ${word}` });
+    await forgetMemory(context(), { type: 'fact', id: about.id });
+    core.clock.now = core.day(400);
+    const config = { ...core.config, retention: { ...core.config.retention, episodes: 10, facts: 10 } };
+    await sweepEpisodes({ ...context(), config }, { dryRun: false });
+    expect(await findMemory(context(), { type: 'fact', id: about.id })).toBeNull();
+    expect(await tablesWith(word)).toEqual(['memory_events']);
+
+    const plan = await planSubjectErasure(admin(), { subject: 'ADA', includeMentions: ['episode'] });
+    expect(plan.memories).toEqual([
+      { type: 'fact', id: about.id },
+      { type: 'episode', id: episode.id },
+    ]);
+    const confirm = plan.confirmation;
+    await eraseSubject(admin(), { subject: 'ada', includeMentions: ['episode'], confirm });
+    expect(await tablesWith(word)).toEqual([]);
+    await expectSound();
+    const after = await planSubjectErasure(admin(), { subject: 'Ada', includeMentions: ['episode'] });
+    expect(after).toMatchObject({ memories: [], related: [] });
+    core.clock.now = core.start;
   });
 });

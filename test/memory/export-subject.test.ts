@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sweepEpisodes } from '../../src/lifecycle/cleanup.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes.ts';
 import { exportAll, exportSubject, type ExportedMemory } from '../../src/memory/export-subject.ts';
 import { storeFact } from '../../src/memory/facts.ts';
+import { forgetMemory } from '../../src/memory/memories.ts';
 import { storeRule } from '../../src/memory/rules.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { draftOf, keepReceipts } from '../../src/retrieval/receipts.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
+import { encryptedConfig } from '../support/encryption.ts';
 
 let core: TestCore;
 beforeAll(async () => {
@@ -74,5 +77,33 @@ describe('the export of a subject', () => {
     expect(await exported('nobody', 'pages')).toEqual([]);
     await expect(exportSubject(context('pages'), { subject: 'emmy', after: 'fact:x' })).rejects.toThrow(/^after: /);
     await expect(exportSubject(context('pages'), { subject: 'emmy', limit: 51 })).rejects.toThrow(/^first: /);
+  });
+
+  it('tells what is sealed in plain, and what was removed by its events', async () => {
+    const sealing = await createTestCore(encryptedConfig());
+    try {
+      const [sealed, gone] = [sealing.context(), sealing.context()];
+      const about = { subject: 'Mary', content: 'a broken wrist' };
+      const fact = await storeFact(sealed, { ...about, predicate: 'medical_history' });
+      const removed = await storeFact(gone, { ...about, predicate: 'accident' });
+      await forgetMemory(gone, { type: 'fact', id: removed.id });
+      sealing.clock.now = sealing.day(20);
+      const config = { ...sealing.config, retention: { ...sealing.config.retention, facts: 10 } };
+      await sweepEpisodes({ ...sealing.context(), config }, { dryRun: false });
+
+      const { memories } = await exportSubject(sealing.context(), { subject: 'mary' });
+      expect(memories).toMatchObject([
+        {
+          id: fact.id,
+          memory: { content: about.content },
+          events: [{ payload: { after: { content: about.content } } }],
+        },
+        { id: removed.id, memory: null },
+      ]);
+      expect(JSON.stringify(memories[1]?.['events'])).toContain(about.content);
+      expect(JSON.stringify(memories)).not.toMatch(/seal|[kK]ey_?[iI]d/);
+    } finally {
+      await sealing.close();
+    }
   });
 });

@@ -127,20 +127,42 @@ export function selectDerived(tenantId: string, episodeIds: readonly string[]): 
     ORDER BY type, id`;
 }
 
-/** The facts about a subject, in whatever state. */
+/** The facts about a subject, in whatever state; also those whose rows are gone while their events still say it. */
 export function selectFactsAbout(tenantId: string, subject: string): Prisma.Sql {
   return Prisma.sql`
-    SELECT 'fact' AS type, id::text FROM facts
-    WHERE tenant_id = ${tenantId} AND subject_key = memory_key(${subject}) ORDER BY created_at, id`;
+    SELECT type, id FROM (
+      SELECT 'fact' AS type, id::text, created_at FROM facts
+      WHERE tenant_id = ${tenantId} AND subject_key = memory_key(${subject})
+      UNION ALL SELECT type, id, created_at FROM (${removedMemories(tenantId)}) removed
+      WHERE type = 'fact' AND memory_key(state->>'subject') = memory_key(${subject})
+    ) about GROUP BY type, id, created_at ORDER BY created_at, id`;
 }
 
 /** Memories whose text has the words of a subject one after the other, but for facts about it. */
 export function selectMentions(tenantId: string, subject: string): Prisma.Sql {
-  const words = Prisma.sql`search_vector @@ phraseto_tsquery(memory_text_search(language), ${subject})`;
+  const phrase = (language: string): Prisma.Sql =>
+    Prisma.sql`phraseto_tsquery(memory_text_search(${Prisma.raw(language)}), ${subject})`;
+  const words = Prisma.sql`search_vector @@ ${phrase('language')}`;
   return Prisma.sql`
     SELECT 'episode' AS type, id::text FROM episodes WHERE tenant_id = ${tenantId} AND ${words}
-    UNION ALL SELECT 'fact', id::text FROM facts
+    UNION SELECT 'fact', id::text FROM facts
       WHERE tenant_id = ${tenantId} AND subject_key <> memory_key(${subject}) AND ${words}
-    UNION ALL SELECT 'rule', id::text FROM rules WHERE tenant_id = ${tenantId} AND ${words}
+    UNION SELECT 'rule', id::text FROM rules WHERE tenant_id = ${tenantId} AND ${words}
+    UNION SELECT type, id FROM (${removedMemories(tenantId)}) removed
+      WHERE to_tsvector(memory_text_search(state->>'language'), state->>'content') @@ ${phrase(`state->>'language'`)}
+        AND memory_key(coalesce(state->>'subject', '')) <> memory_key(${subject})
     ORDER BY type, id`;
+}
+
+/** What events say of memories whose rows a sweep has removed, one row for each state. */
+function removedMemories(tenantId: string): Prisma.Sql {
+  return Prisma.sql`
+    SELECT gone.type, gone.id::text, gone.created_at, states.state
+    FROM (
+      SELECT 'episode' AS type, id, created_at FROM episode_tombstones WHERE tenant_id = ${tenantId}
+      UNION ALL SELECT type, id, created_at FROM memory_tombstones WHERE tenant_id = ${tenantId}
+    ) gone
+    JOIN memory_events e ON e.tenant_id = ${tenantId} AND e.entity_type = gone.type AND e.entity_id = gone.id::text
+    CROSS JOIN LATERAL (VALUES (e.payload->'before'), (e.payload->'after')) AS states (state)
+    WHERE jsonb_typeof(states.state) = 'object'`;
 }
