@@ -130,12 +130,13 @@ interface WordScores {
 /** Each word counts once: its own, or what a neighbour lends of it if that is more. */
 function readWords({ words, lenders }: CandidateRow): WordScores {
   let [own, total] = [0, 0];
-  for (const [index, value] of words.entries()) {
+  words.forEach((value, index) => {
     let most = value;
-    for (const lender of lenders ?? []) most = Math.max(most, lender.share * (lender.words[index] ?? 0));
+    if (lenders !== null)
+      for (const { share, words: lent } of lenders) most = Math.max(most, share * (lent[index] ?? 0));
     own += value;
     total += most;
-  }
+  });
   return { own, total };
 }
 
@@ -157,10 +158,10 @@ function rank(
   value: (candidate: CandidateRow, place: number) => number | null,
 ): Map<CandidateRow, number> {
   const listed: { candidate: CandidateRow; score: number }[] = [];
-  for (const [place, candidate] of candidates.entries()) {
+  candidates.forEach((candidate, place) => {
     const score = value(candidate, place);
     if (score !== null) listed.push({ candidate, score: steady(score) });
-  }
+  });
   return new Map(listed.toSorted(byScore).map(({ candidate }, index) => [candidate, index + 1]));
 }
 
