@@ -83,9 +83,10 @@ async function withoutIndexes(client: PoolClient, work: () => Promise<void>): Pr
   await client.query('RESET max_parallel_maintenance_workers');
 }
 
+/** Episodes have been consolidated: thousands that wait for it would be dealt with while something else is measured. */
 const inserts = {
-  episode: `INSERT INTO episodes (tenant_id, id, content, embedding, embedding_version_id, created_at, butler, session_id, expires_at)
-    SELECT $1, id, content, vector, $2::uuid, at, 'bench', md5((n / 20)::text)::uuid, '${future}' FROM made`,
+  episode: `INSERT INTO episodes (tenant_id, id, content, embedding, embedding_version_id, created_at, butler, session_id, expires_at, consolidation_status)
+    SELECT $1, id, content, vector, $2::uuid, at, 'bench', md5((n / 20)::text)::uuid, '${future}', 'consolidated' FROM made`,
   fact: `INSERT INTO facts (tenant_id, id, content, embedding, embedding_version_id, created_at, recorded_at, subject, predicate, permanence, decay_rate)
     SELECT $1, id, content, vector, $2::uuid, at, at, 'person ' || n, 'noted', 'permanent', 0 FROM made`,
   rule: `INSERT INTO rules (tenant_id, id, content, embedding, embedding_version_id, created_at)

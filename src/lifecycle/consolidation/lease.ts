@@ -40,14 +40,15 @@ export async function withLease<T>(
 
 /** What was asked for, or the reason of the signal: whoever does not listen to it is not waited for. */
 export async function untilAborted<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
   let stopListening = (): void => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
     const rejectNow = (): void => reject(signal.reason as Error);
+    if (signal.aborted) rejectNow();
     signal.addEventListener('abort', rejectNow, { once: true });
     stopListening = () => signal.removeEventListener('abort', rejectNow);
   });
-  return Promise.race([asked, aborted]).finally(stopListening);
+  // Both are in the race, also when it is over before it began: what is asked for may fail too, and somebody must hear it.
+  return Promise.race([aborted, asked]).finally(stopListening);
 }
 
 function keepRenewing(

@@ -196,6 +196,11 @@ describe('a lease', () => {
     expect(renewed).toEqual(new Date(core.clock.now.getTime() + 30));
   });
 
+  it('is not waited for when it was given up before it began, and its failure is heard', async () => {
+    const failing = Promise.reject(new Error('the engine gave up, too'));
+    await expect(untilAborted(failing, AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped');
+  });
+
   it('that is lost aborts the work', async () => {
     await store('home', 'one');
     const short = setTo(context(), { leaseSeconds: 0.03 });
