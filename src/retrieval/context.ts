@@ -7,7 +7,7 @@ import { normaliseName } from '../memory/text.ts';
 import { checkOptionalUuid } from '../memory/values.ts';
 import { completeTokenBudget } from './defaults.ts';
 import { fitBudget, type Fitted, type Line } from './fit-budget.ts';
-import { lineOf, type MemoryToShow } from './memory-lines.ts';
+import { lineOf, longestLineOf, type MemoryToShow } from './memory-lines.ts';
 import { readQuery } from './query-text.ts';
 import { rankForContexts, type ContextQuestion, type ContextRanking, type RankedMemory } from './rank-context.ts';
 import { keepReceipts, shownOf, type ReceiptCandidate, type ReceiptDraft, type ReceiptDrop } from './receipts.ts';
@@ -149,12 +149,25 @@ async function assemble(context: MemoryContext, prepared: readonly PreparedConte
 }
 
 function orderLines(ranked: readonly RankedMemory[], at: Date): Record<SectionName, ContextLine[]> {
-  const lines = ranked.map(({ memory, scores, isReserved, isCrowded }): ContextLine => {
-    return { memory, score: scores.score, isReserved, isCrowded, text: lineOf(memory, at) };
-  });
+  const lines = ranked.map((one) => asLine(one, at));
   const ordered = lines.toSorted((a, b) => maturityOrder(a) - maturityOrder(b) || byScore(a, b));
   const entries = sectionNames.map((name) => [name, ordered.filter(({ memory }) => sectionOf[memory.type] === name)]);
   return Object.fromEntries(entries) as Record<SectionName, ContextLine[]>;
+}
+
+function asLine({ memory, scores, isReserved, isCrowded }: RankedMemory, at: Date): ContextLine {
+  let written: string | undefined;
+  return {
+    memory,
+    score: scores.score,
+    isReserved,
+    isCrowded,
+    longest: longestLineOf(memory),
+    get text() {
+      written ??= lineOf(memory, at);
+      return written;
+    },
+  };
 }
 
 function byScore(a: ContextLine, b: ContextLine): number {

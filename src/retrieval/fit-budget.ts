@@ -6,7 +6,10 @@ import type { Tokenizer } from './tokenizers.ts';
 export type FitStage = 'too_long' | 'cluster' | 'quota' | 'budget';
 
 export interface Line {
-  text: string;
+  /** May be written when it is asked for: of hundreds that are ranked, not all are tried. */
+  readonly text: string;
+  /** Characters that it has at most, known without writing it. */
+  longest: number;
   /** Has a part of the room for facts to itself. */
   isReserved: boolean;
   /** Its cluster has its share already: it waits for what the others leave. */
@@ -136,9 +139,11 @@ class Section<L extends Line> {
     return entry.tokens;
   }
 
-  /** No tokenizer makes more tokens than bytes: a short line need not be counted to know. */
+  /** No tokenizer makes more tokens than bytes: a short line need not be counted, nor written, to know. */
   #couldBeTooLong({ line, tokens }: Entry<L>): boolean {
-    return tokens === null && (line.text.length * 3 + 1 > this.#room - this.#headingTokens || hasEndlessRun(line.text));
+    const isLong = (length: number): boolean => length * 3 + 1 > this.#room - this.#headingTokens;
+    if (tokens !== null || (!isLong(line.longest) && line.longest <= longestRun)) return false;
+    return isLong(line.text.length) || hasEndlessRun(line.text);
   }
 
   #whyTooLong({ line }: Entry<L>): string {

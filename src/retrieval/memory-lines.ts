@@ -27,6 +27,12 @@ export function lineOf(memory: MemoryToShow, at: Date): string {
   }
 }
 
+/** Characters that the line has at most: of each, a backslash may come before it, and annotations are short. */
+export function longestLineOf({ type, row }: MemoryToShow): number {
+  const names = type === 'fact' ? row.subject.length + row.predicate.length : type === 'rule' ? row.scope.length : 0;
+  return 2 * (row.content.length + names) + 200;
+}
+
 function factLine(fact: FactToShow, at: Date): string {
   const notes = [fact.permanence, ageOfFact(fact, at), ...ended(fact, at), ...confidenceNote(fact, at)];
   return `- ${atLineStart(inertText(sentenceOf(fact)))} [${notes.join(', ')}]`;
