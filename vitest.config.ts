@@ -6,6 +6,7 @@ const long = /test\/(cli|isolation|fuzz)\/|crash|kill|processes|query-plan|end-t
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- the sequencer's, not an array's
     const sorted = await super.sort(files);
     const isLong = ({ moduleId }: TestSpecification): boolean => long.test(moduleId);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
