@@ -6,7 +6,7 @@ import { toMemoryError } from './database-errors.ts';
 import { EventHub, hasEvents, type EventSignal } from './event-signal.ts';
 import { openPglite } from './pglite-engine.ts';
 import { openPostgres } from './postgres-engine.ts';
-import { sendTogether } from './round-trip.ts';
+import { RoundTrips } from './round-trip.ts';
 
 /** A Prisma client inside one transaction that is bound to one tenant. */
 export type Transaction = Prisma.TransactionClient;
@@ -84,6 +84,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     transactionOptions: { maxWait: options.transactionTimeoutMs, timeout: options.transactionTimeoutMs },
   });
   const events = new EventHub(engine.eventChannel);
+  const roundTrips = new RoundTrips((work) => withClient(engine.pool, work));
   const database: Omit<Database, keyof TenantDoors> = {
     engine: engine.name,
     location: engine.location,
@@ -128,7 +129,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   };
   const open = (reach: Reach): Database => ({
     ...database,
-    ...tenantDoors({ engine, prisma, events, options }, reach),
+    ...tenantDoors({ roundTrips, prisma, events, options }, reach),
   });
   return open({});
 }
@@ -141,7 +142,7 @@ const findToken = `
 const masterKeys = 'SELECT master_key_id AS "masterKeyId", data_keys AS "dataKeys" FROM memory_master_keys()';
 
 interface Parts {
-  engine: Engine;
+  roundTrips: RoundTrips;
   prisma: PrismaClient;
   events: EventHub;
   options: DatabaseOptions;
@@ -157,7 +158,7 @@ interface Reach {
 }
 
 /** The ways into a tenant. Each begins by saying which one, and how much of it may be seen. */
-function tenantDoors({ engine, prisma, events, options }: Parts, reach: Reach): TenantDoors {
+function tenantDoors({ roundTrips, prisma, events, options }: Parts, reach: Reach): TenantDoors {
   const { butler = null, settings: usual } = reach;
   const enter = (tenantId: string, settings?: Readonly<Record<string, string>>): Prisma.Sql =>
     enterTenant({ tenantId, butler, statementTimeoutMs: options.statementTimeoutMs }, { ...usual, ...settings });
@@ -177,10 +178,7 @@ function tenantDoors({ engine, prisma, events, options }: Parts, reach: Reach): 
         });
     },
     roundTrip: async (tenantId, statements, settings = {}) => {
-      const head = enter(tenantId, settings);
-      const [, ...answers] = await withClient(engine.pool, (client) =>
-        sendTogether(client, [head, ...statements]),
-      ).catch(rethrow);
+      const [, ...answers] = await roundTrips.send([enter(tenantId, settings), ...statements]).catch(rethrow);
       return answers;
     },
     tenant: (tenantId) => bindToTenant(prisma, enter(tenantId)),

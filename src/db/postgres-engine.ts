@@ -62,7 +62,8 @@ function describeTarget({ user, host, port, database }: ClientConfig): string {
 
 /**
  * Nothing is set on the connection: behind a pooler in transaction mode the next statement may run on another one.
- * Each transaction sets time zone, limits, tenant and role for itself, and no prepared statement has a name.
+ * Each transaction sets time zone, limits, tenant and role for itself. Statements have no names, but for those of round
+ * trips, which do without where a pooler loses them.
  */
 function createPool(options: PostgresEngineOptions, target: ClientConfig, size: number): Pool {
   const pool = new Pool({

@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Connection, PoolClient, Submittable } from 'pg';
+import { codesOf } from './database-errors.ts';
 import { databaseValue } from './database-value.ts';
 
 /** A statement with its values; `Prisma.Sql` is one. */
@@ -7,19 +10,67 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
+type WithClient = <T>(work: (client: PoolClient) => Promise<T>) => Promise<T>;
+
 /**
  * Sends statements together and waits once for all of their answers. They have one Sync at their end, so for the
  * database they are one transaction: if one fails, those after it are not run and what those before it did is undone.
  * No statement is run, therefore, whose transaction was not prepared by the ones before it.
  *
- * Nothing has a name, so the next round trip may be on another connection, as behind a pooler. Gives the first column of
- * the first row of each statement, as text.
+ * To read and plan a search takes the database as long as to run it, so a connection keeps the statements that it has
+ * met, under names. A pooler that gives each transaction another connection may lose those names: whoever meets that
+ * does the whole again without, and all that come later do without from the start.
  */
-export function sendTogether(client: PoolClient, statements: readonly Statement[]): Promise<(string | null)[]> {
-  const prepared = statements.map(({ text, values }) => ({ text, values: values.map(databaseValue) }));
+export class RoundTrips {
+  readonly #withClient: WithClient;
+  #keepsStatements = true;
+
+  constructor(withClient: WithClient) {
+    this.#withClient = withClient;
+  }
+
+  /** The first column of the first row of each statement, as text. */
+  async send(statements: readonly Statement[]): Promise<(string | null)[]> {
+    const prepared = statements.map(({ text, values }) => ({ text, values: values.map(databaseValue) }));
+    const keeps = this.#keepsStatements;
+    try {
+      return await this.#withClient((client) => submit(client, prepared, keeps));
+    } catch (error) {
+      if (!keeps || !isLostName(error)) throw error;
+      // Nothing has happened: what came before the lost name was undone with it.
+      this.#keepsStatements = false;
+      return this.send(statements);
+    }
+  }
+}
+
+/** The name is not known to this connection, or known to it from somebody else. */
+function isLostName(error: unknown): boolean {
+  return codesOf(error).some((code) => code === '26000' || code === '42P05');
+}
+
+function submit(
+  client: PoolClient,
+  statements: readonly PreparedStatement[],
+  keeps: boolean,
+): Promise<(string | null)[]> {
   return new Promise((resolve, reject) => {
-    client.query(new RoundTrip(prepared, resolve, reject));
+    client.query(new RoundTrip(statements, keeps ? keptBy(client) : null, resolve, reject));
   });
+}
+
+/** By text, the names under which a connection keeps statements. One that failed is closed, and this goes with it. */
+type KeptStatements = LRUCache<string, string>;
+
+const keptStatements = new WeakMap<PoolClient, KeptStatements>();
+
+/** The largest takes a megabyte of the connection's memory. */
+const mostKept = 48;
+
+function keptBy(client: PoolClient): KeptStatements {
+  const kept = keptStatements.get(client) ?? new LRUCache<string, string>({ max: mostKept });
+  keptStatements.set(client, kept);
+  return kept;
 }
 
 interface PreparedStatement {
@@ -30,6 +81,7 @@ interface PreparedStatement {
 /** What `pg` calls a query: it writes messages, and is told of the answers until the database is ready for the next. */
 class RoundTrip implements Submittable {
   readonly #statements: readonly PreparedStatement[];
+  readonly #kept: KeptStatements | null;
   readonly #resolve: (answers: (string | null)[]) => void;
   readonly #reject: (error: Error) => void;
   readonly #answers: (string | null)[] = [];
@@ -37,10 +89,12 @@ class RoundTrip implements Submittable {
 
   constructor(
     statements: readonly PreparedStatement[],
+    kept: KeptStatements | null,
     resolve: (answers: (string | null)[]) => void,
     reject: (error: Error) => void,
   ) {
     this.#statements = statements;
+    this.#kept = kept;
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -48,8 +102,8 @@ class RoundTrip implements Submittable {
   submit(connection: Connection): void {
     connection.stream.cork();
     for (const { text, values } of this.#statements) {
-      connection.parse({ name: '', text, types: [] }, true);
-      connection.bind({ values }, true);
+      const statement = this.#kept === null ? parseOnce(connection, text) : parseAndKeep(connection, text, this.#kept);
+      connection.bind({ statement, values }, true);
       connection.execute({}, true);
     }
     connection.sync();
@@ -72,4 +126,23 @@ class RoundTrip implements Submittable {
   handleError(error: Error): void {
     this.#reject(error);
   }
+}
+
+function parseOnce(connection: Connection, text: string): string {
+  connection.parse({ name: '', text, types: [] }, true);
+  return '';
+}
+
+/** Named by what it says: whoever shares the connection and uses the name means the same statement. */
+function parseAndKeep(connection: Connection, text: string, kept: KeptStatements): string {
+  const known = kept.get(text);
+  if (known !== undefined) return known;
+  const name = `butler_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
+  if (kept.size >= mostKept) {
+    const oldest = kept.pop();
+    if (oldest !== undefined) connection.close({ type: 'S', name: oldest }, true);
+  }
+  kept.set(text, name);
+  connection.parse({ name, text, types: [] }, true);
+  return name;
 }

@@ -61,7 +61,9 @@ export function createStatistics(
   { at }: RowFilter,
 ): CorpusStatistics {
   const byType = Object.fromEntries(Object.entries(counted).map(([type, one]) => [type, scaled(one)]));
-  return { byType, documentsWith: new LRUCache({ max: mostLexemes }), takenAt: at.getTime() };
+  // With `max` it would make room for all of them at once, for each search of few memories.
+  const documentsWith = new LRUCache<string, number>({ maxSize: mostLexemes, sizeCalculation: () => 1 });
+  return { byType, documentsWith, takenAt: at.getTime() };
 }
 
 /** The rows that were not looked at are taken to be like those that were. */

@@ -124,6 +124,71 @@ describe('a round trip', () => {
   });
 });
 
+describe('the statements of round trips', () => {
+  const keptNames = async (): Promise<string[]> => {
+    const { rows } = await scratch.database.asOwner((client) =>
+      client.query<{ name: string }>(`SELECT name FROM pg_prepared_statements WHERE name LIKE 'butler\\_%'`),
+    );
+    return rows.map(({ name }) => name);
+  };
+
+  test('are kept by a connection, each of them once', async () => {
+    const statement = Prisma.sql`SELECT 'kept once'`;
+    await select(statement);
+    const before = await keptNames();
+    await select(statement, statement);
+
+    expect(await keptNames()).toEqual(before);
+  });
+
+  test('are kept for one tenant and find the rows of another all the same', async () => {
+    const tenants = Prisma.sql`SELECT string_agg(DISTINCT tenant_id, ',') FROM facts`;
+    for (const tenant of ['tenant-a', 'tenant-b', 'tenant-a']) {
+      expect(await scratch.database.roundTrip(tenant, [tenants])).toEqual([tenant]);
+    }
+  });
+
+  test('are let go when there are many, the oldest first', async () => {
+    for (let number = 0; number < 100; number++) {
+      expect(await select(Prisma.sql`SELECT ${Prisma.raw(String(number))}`)).toEqual([String(number)]);
+    }
+    const names = await keptNames();
+
+    expect(names.length).toBeLessThanOrEqual(48);
+    expect(await select(Prisma.sql`SELECT 0`, Prisma.sql`SELECT 99`)).toEqual(['0', '99']);
+  });
+
+  /** As a pooler does that gives the next transaction another connection. */
+  const loseNames = (): Promise<unknown> => scratch.database.asOwner((client) => client.query('DEALLOCATE ALL'));
+
+  test('are done again without names where the names are lost, and nothing is done twice', async () => {
+    await scratch.reopen({});
+    const id = randomUUID();
+    const statements = [insertReceipt('tenant-a', randomUUID()), Prisma.sql`SELECT 'known'`];
+    await select(...statements);
+    await loseNames();
+
+    expect(await select(insertReceipt('tenant-a', id), Prisma.sql`SELECT 'known'`)).toEqual([null, 'known']);
+    expect(await select(countReceipts(id))).toEqual(['1']);
+    expect(await keptNames()).toEqual([]);
+    await scratch.reopen({});
+  });
+
+  test('are done again without names where another has taken the names', async () => {
+    await scratch.reopen({});
+    const taken = Prisma.sql`SELECT 'taken'`;
+    await select(taken);
+    const names = await keptNames();
+    await scratch.reopen({});
+    await scratch.database.asOwner(async (client) => {
+      for (const name of names) await client.query(`PREPARE ${name} AS SELECT 'of another'`);
+    });
+
+    expect(await select(taken)).toEqual(['taken']);
+    await scratch.reopen({});
+  });
+});
+
 describe('a value', () => {
   test.each([
     ['a text', `it's "quoted" \\ {}, NULL`, 'text'],
