@@ -68,7 +68,7 @@ function rank({ config }: MemoryContext, { mode, routing }: PreparedSearch, cand
 
 function queryOf(
   { config }: MemoryContext,
-  { most, mode, filter, routing }: PreparedSearch,
+  { most, mode, filter, routing, toShow }: PreparedSearch,
   plan: SearchPlan,
   semantic: CandidateQuery['semantic'],
 ): CandidateQuery {
@@ -82,6 +82,7 @@ function queryOf(
     required: plan.phrases,
     excluded: plan.exclusions,
     timeWords: routing.asksTime && retrieval.language === 'english' ? timeWords : null,
+    toShow,
   };
 }
 

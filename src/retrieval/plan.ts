@@ -25,6 +25,8 @@ export interface PreparedSearch {
   /** Candidates that each channel brings. */
   most: number;
   routing: Routing;
+  /** Whether its candidates come with what is shown of them. */
+  toShow: boolean;
 }
 
 /** `model_changed`: the vectors that are stored were made by another model, which is not on this machine. */

@@ -1,4 +1,4 @@
-import { readMemoriesToShow, selectMemoriesToShow, selectStandingMemories } from '../db/sql/memories-to-show.ts';
+import { readMemoriesToShow, selectStandingMemories } from '../db/sql/memories-to-show.ts';
 import type { CandidateRow } from '../db/sql/search-candidates.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from '../memory/context.ts';
@@ -53,28 +53,25 @@ export async function rankForContexts(
   stopwatch: Stopwatch,
 ): Promise<ContextRanking[]> {
   const searches = questions.map((question) => prepareMatching(context, question));
-  const standing = questions.map((question) => standingStatement(context, question));
-  const { found, answers } = await findMatches(context, searches, stopwatch, standing);
+  const statements = questions.map((question) => standingStatement(context, question));
+  const { found, answers } = await findMatches(context, searches, stopwatch, statements);
   const drafts = await stopwatch.time('score', () =>
     Promise.all(
       questions.map(async (question, place) => {
         const scored = scoreMatches(context, searches[place] as PreparedSearch, found[place]?.matches ?? []);
-        return draftOf(context, question, await readMemories(context, answers[place]), scored);
+        const standing = await openAll(context, readMemoriesToShow(answers[place]) as unknown as MemoryToShow[]);
+        return draftOf(context, question, standing, scored);
       }),
     ),
   );
-  const memories = await stopwatch.time('load', () => loadToShow(context, drafts));
-  return stopwatch.time('choose', async () =>
-    drafts.map((draft, place) => {
-      const intent = searches[place]?.routing.intent ?? '';
-      return rankingOf(context, draft, memories[place] ?? new Map(), intent);
-    }),
+  return stopwatch.time('choose', () =>
+    Promise.all(drafts.map((draft, place) => rankingOf(context, draft, searches[place]?.routing.intent ?? ''))),
   );
 }
 
 function prepareMatching(context: MemoryContext, { prompt, butler }: ContextQuestion): PreparedSearch {
   const limit = context.config.memory.retrieval.candidates;
-  return prepareRecall(context, { topic: prompt, scope: butler, types: ['fact', 'rule'], limit });
+  return { ...prepareRecall(context, { topic: prompt, scope: butler, types: ['fact', 'rule'], limit }), toShow: true };
 }
 
 function standingStatement(context: MemoryContext, { butler, recentEpisodes }: ContextQuestion): Prisma.Sql {
@@ -106,13 +103,14 @@ function draftOf(
   };
 }
 
-function rankingOf(
+async function rankingOf(
   context: MemoryContext,
   { always, others, eligible }: Draft,
-  memories: ReadonlyMap<string, MemoryToShow>,
   intent: string,
-): ContextRanking {
-  const matching = rankMatching(context, eligible, memories);
+): Promise<ContextRanking> {
+  const memories = await openAll(context, eligible.map(memoryOf));
+  const byId = new Map(memories.map((memory) => [memory.row.id, memory]));
+  const matching = rankMatching(context, eligible, byId);
   const left = others.filter(({ droppedBy }) => droppedBy !== null);
   return {
     intent,
@@ -206,24 +204,12 @@ function growCluster(sizes: Map<string, number>, { candidate: { subject_key, pre
   return size;
 }
 
-/** For all of them in one round trip. */
-async function loadToShow(context: MemoryContext, drafts: readonly Draft[]): Promise<Map<string, MemoryToShow>[]> {
-  const { db, principal } = context;
-  const { tenantId } = principal;
-  const asked = drafts.filter(({ eligible }) => eligible.length > 0);
-  const statements = asked.map(({ eligible }) => selectMemoriesToShow(tenantId, eligible.map(referenceOf)));
-  const answers = statements.length === 0 ? [] : await db.roundTrip(tenantId, statements);
-  return Promise.all(
-    drafts.map(async (draft) => {
-      const memories = await readMemories(context, answers[asked.indexOf(draft)]);
-      return new Map(memories.map((memory) => [memory.row.id, memory]));
-    }),
-  );
+function memoryOf({ candidate: { type, shown } }: Scored): MemoryToShow {
+  return { type, row: shown } as unknown as MemoryToShow;
 }
 
 /** In plain. What cannot be read is not shown. */
-async function readMemories(context: MemoryContext, answer: string | null | undefined): Promise<MemoryToShow[]> {
-  const memories = readMemoriesToShow(answer) as unknown as MemoryToShow[];
+async function openAll(context: MemoryContext, memories: readonly MemoryToShow[]): Promise<MemoryToShow[]> {
   const rows = await openReadable(
     context,
     memories.map(({ row }) => row),

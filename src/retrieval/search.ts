@@ -90,6 +90,7 @@ export function prepareSearch(
     limit,
     most: Math.max(retrieval.candidates, limit),
     routing: routeQuery(query.text, filter.at, retrieval.intentRouting),
+    toShow: false,
   };
 }
 

@@ -53,21 +53,26 @@ const asPlainText = { disallowedSpecial: new Set<string>() };
 
 function asTokenizer(name: TokenizerName, encoding: Encoding): Tokenizer {
   const counted = new LRUCache<string, number>({ max: mostCountedLines });
+  const countWithin = (text: string, most: number): number | null => {
+    const known = counted.get(text);
+    if (known !== undefined) return known <= most ? known : null;
+    const tokens = encoding.isWithinTokenLimit(text, most, asPlainText);
+    if (tokens === false) return null;
+    if (text.length <= longestCountedLine) counted.set(text, tokens);
+    return tokens;
+  };
   return {
     name,
-    count: (text) => encoding.countTokens(text, asPlainText),
-    countWithin: (text, most) => {
-      const known = counted.get(text);
-      if (known !== undefined) return known <= most ? known : null;
-      const tokens = encoding.isWithinTokenLimit(text, most, asPlainText);
-      if (tokens === false) return null;
-      if (text.length <= longestCountedLine) counted.set(text, tokens);
-      return tokens;
-    },
+    count: (text) => text.split(betweenLines).reduce((sum, line) => sum + (countWithin(line, Infinity) ?? 0), 0),
+    countWithin,
   };
 }
 
-/** The line of a memory is the same in every context of the hour or of the day: it is counted once. */
+/**
+ * The line of a memory is the same in every context of the hour or of the day: it is counted once. Neither encoding has a
+ * token that goes on from a line break into one of these signs, so what the lines have is what the text has.
+ */
+const betweenLines = /(?<=\n)(?=[-#])/;
 const mostCountedLines = 20_000;
 const longestCountedLine = 500;
 

@@ -1,3 +1,6 @@
+import fc from 'fast-check';
+import { countTokens as countCl100k } from 'gpt-tokenizer/encoding/cl100k_base';
+import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/schema.ts';
 import { loadTokenizer, type TokenizerName } from '../../src/retrieval/tokenizers.ts';
@@ -35,6 +38,39 @@ describe('a tokenizer', () => {
     const { count } = await loadTokenizer(choose('o200k'));
 
     expect(count('<|endoftext|>')).toBeGreaterThan(1);
+  });
+
+  it.each([
+    ['o200k', countO200k],
+    ['cl100k', countCl100k],
+  ] as const)('%s counts lines one by one and gets what the whole text has', async (name, countWhole) => {
+    const { count } = await loadTokenizer(choose(name));
+    const sign = fc.constantFrom(
+      '\n',
+      '\r\n',
+      '\n\n',
+      '-',
+      '- ',
+      '#',
+      '### ',
+      ' ',
+      '/',
+      ']',
+      '.',
+      'word',
+      '12',
+      'é',
+      '🫖',
+      '\t',
+    );
+    const text = fc.array(fc.oneof(sign, fc.string({ unit: 'grapheme', maxLength: 3 })), { maxLength: 60 });
+
+    fc.assert(
+      fc.property(text, (parts) => {
+        expect(count(parts.join(''))).toBe(countWhole(parts.join(''), { disallowedSpecial: new Set() }));
+      }),
+      { seed: 1, numRuns: 2000 },
+    );
   });
 
   it('is loaded once', async () => {

@@ -27,6 +27,7 @@ function candidate(id: string, changes: Partial<CandidateRow> = {}): CandidateRo
     session_id: null,
     asks: false,
     tells_time: false,
+    shown: null,
     ...changes,
   };
 }

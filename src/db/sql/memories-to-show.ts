@@ -19,29 +19,18 @@ export interface MemoryRowToShow {
   row: Record<string, unknown>;
 }
 
-/** What one of the statements below answered. */
+/** What the statement below answered. */
 export function readMemoriesToShow(answer: string | null | undefined): MemoryRowToShow[] {
-  const found = JSON.parse(answer ?? '[]') as MemoryRowToShow[];
-  for (const { row } of found) {
-    for (const name of moments) {
-      const value = row[name];
-      if (typeof value === 'number') row[name] = new Date(value);
-    }
-  }
-  return found;
+  return (JSON.parse(answer ?? '[]') as MemoryRowToShow[]).map(({ type, row }) => ({ type, row: readRow(row) }));
 }
 
-/** Some memories by id, in one statement: a JSON array. */
-export function selectMemoriesToShow(
-  tenantId: string,
-  references: readonly { type: MemoryType; id: string }[],
-): Prisma.Sql {
-  const types = [...new Set(references.map(({ type }) => type))];
-  const parts = types.map((type) => {
-    const ids = references.filter((reference) => reference.type === type).map(({ id }) => id);
-    return rowsOf(type, Prisma.sql`m.tenant_id = ${tenantId} AND m.id = ANY (${ids}::uuid[])`);
-  });
-  return asJson(Prisma.join(parts, ' UNION ALL '));
+/** A row as the database tells it, with its moments. */
+export function readRow(row: Record<string, unknown>): Record<string, unknown> {
+  for (const name of moments) {
+    const value = row[name];
+    if (typeof value === 'number') row[name] = new Date(value);
+  }
+  return row;
 }
 
 export interface StandingQuery {
@@ -72,13 +61,17 @@ function conditionsOf(type: MemoryType, filter: RowFilter): Prisma.Sql {
   return rowConditions(type, filter) ?? Prisma.sql`false`;
 }
 
-/** Moments in milliseconds since 1970. */
 function rowsOf(type: MemoryType, conditions: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`
+    SELECT ${type}::text AS type, ${rowToShow(type)} AS row
+    FROM ${Prisma.raw(memoryTables[type])} m WHERE ${conditions}`;
+}
+
+/** Of the row `m`, as JSON. Moments in milliseconds since 1970. */
+export function rowToShow(type: MemoryType): Prisma.Sql {
   const pairs = columns[type].map((name) => {
     const column = `m.${toSnakeCase(name)}`;
     return `'${name}', ${moments.has(name) ? `(extract(epoch FROM ${column}) * 1000)::float8` : column}`;
   });
-  return Prisma.sql`
-    SELECT ${type}::text AS type, json_build_object(${Prisma.raw(pairs.join(', '))}) AS row
-    FROM ${Prisma.raw(memoryTables[type])} m WHERE ${conditions}`;
+  return Prisma.raw(`json_build_object(${pairs.join(', ')})`);
 }

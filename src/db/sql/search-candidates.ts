@@ -1,6 +1,7 @@
 import pgvector from 'pgvector';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryType } from './memory-snapshot.ts';
+import { readRow, rowToShow } from './memories-to-show.ts';
 import { rowConditions, type RowFilter } from './search-filter.ts';
 import { pastRows, rowsToSearch } from './search-rows.ts';
 
@@ -19,6 +20,8 @@ export interface CandidateQuery {
   excluded: readonly string[];
   /** Words that tell a time, as a tsquery, if it matters who tells one. */
   timeWords: string | null;
+  /** Whether what is shown of a memory comes with it. */
+  toShow: boolean;
 }
 
 export interface KeywordQuery {
@@ -82,6 +85,8 @@ export interface CandidateRow {
   asks: boolean;
   /** Whether it names a day, a date or another time; false when that was not asked. */
   tells_time: boolean;
+  /** What is shown of it, by the names that rows have in here; null when that was not asked. */
+  shown: Record<string, unknown> | null;
 }
 
 export interface Lender {
@@ -104,10 +109,12 @@ export function selectCandidates(query: CandidateQuery): Prisma.Sql | null {
     SELECT coalesce(json_agg(json_build_array(${listed})), '[]')::text AS candidates FROM (${Prisma.join(parts, ' UNION ALL ')}) c`;
 }
 
-/** The columns of a candidate in the order in which they come: a name before each value is more to read than the values. */
-const names = [
-  'type',
-  'id',
+/**
+ * A candidate comes as one list of texts, one of numbers and those that are lists themselves: to write a value of JSON the
+ * database looks up its type each time, but only once for a list. For hundreds of candidates that is the longer part of it.
+ */
+const texts = ['type', 'id', 'maturity', 'subject_key', 'predicate_key', 'session_id'] as const;
+const numbers = [
   'created_at',
   'happened_at',
   'referenced_at',
@@ -115,29 +122,45 @@ const names = [
   'importance',
   'confidence',
   'decay_rate',
-  'maturity',
-  'subject_key',
-  'predicate_key',
   'similarity',
-  'nearest',
-  'words',
-  'lenders',
-  'session_id',
-  'asks',
-  'tells_time',
-] as const satisfies (keyof CandidateRow)[];
+] as const;
+const flags = ['nearest', 'asks', 'tells_time'] as const;
 
-const listed = Prisma.raw(names.map((name) => `c.${name}`).join(', '));
+const listed = Prisma.raw(
+  [
+    `ARRAY[${texts.map((name) => `c.${name}::text`).join(', ')}]`,
+    `ARRAY[${[...numbers.map((name) => `c.${name}::float8`), ...flags.map((name) => `c.${name}::int`)].join(', ')}]`,
+    'c.words',
+    'c.lenders',
+    'c.shown',
+  ].join(', '),
+);
+
+type ListedCandidate = [
+  (string | null)[],
+  (number | null)[],
+  number[],
+  (number | null)[][] | null,
+  Record<string, unknown> | null,
+];
 
 /** What the statement answered. */
 export function readCandidates(answer: string | null | undefined): CandidateRow[] {
-  const rows = JSON.parse(answer ?? '[]') as CandidateRow[keyof CandidateRow][][];
-  return rows.map((row) => {
-    const candidate: Record<string, unknown> = {};
-    // By place: a pair for each column of hundreds of rows would be the larger part of a megabyte.
-    for (let place = 0; place < names.length; place++) candidate[names[place] as string] = row[place];
+  return (JSON.parse(answer ?? '[]') as ListedCandidate[]).map(([said, measured, words, lenders, row]) => {
+    const shown = row === null ? null : readRow(row);
+    const candidate: Record<string, unknown> = { words, lenders: lenders?.map(readLender) ?? null, shown };
+    // By place: a pair for each value of hundreds of candidates would be the larger part of a megabyte.
+    for (let place = 0; place < texts.length; place++) candidate[texts[place] as string] = said[place];
+    for (let place = 0; place < numbers.length; place++) candidate[numbers[place] as string] = measured[place];
+    for (let place = 0; place < flags.length; place++) {
+      candidate[flags[place] as string] = measured[numbers.length + place] === 1;
+    }
     return candidate as unknown as CandidateRow;
   });
+}
+
+function readLender([share, similarity, ...words]: (number | null)[]): Lender {
+  return { share: share as number, similarity: similarity as number | null, words: words as number[] };
 }
 
 function asked({ semantic }: CandidateQuery): Prisma.Sql {
@@ -178,7 +201,7 @@ function candidatesOf(type: MemoryType, conditions: Prisma.Sql, query: Candidate
   return Prisma.sql`(
     WITH matched AS MATERIALIZED (${matchedRows(type, conditions, query)}), ${pastNeighbours(type, query)}
       brought AS (
-        SELECT id, score, NULL::json AS lender, false AS nearest FROM matched
+        SELECT id, score, NULL::float8[] AS lender, false AS nearest FROM matched
         UNION ALL SELECT id, score, lender, false FROM (${type === 'episode' ? lentRows(conditions, query) : nothingLent}) lent
         UNION ALL SELECT id, 0, NULL, true FROM (${nearestRows(type, conditions, query)}) nearest
       ),
@@ -188,7 +211,8 @@ function candidatesOf(type: MemoryType, conditions: Prisma.Sql, query: Candidate
         FROM brought GROUP BY id
       )
     SELECT ${columnsOf(type)}, ${similarityOf(query)} AS similarity, found.nearest,
-      ${keywordScores(query.keyword)} AS words, found.lenders, ${conversationOf(type)}, ${tellsTime(query)} AS tells_time
+      ${keywordScores(query.keyword)} AS words, found.lenders, ${conversationOf(type)}, ${tellsTime(query)} AS tells_time,
+      ${shownOf(type, query)} AS shown
     FROM found JOIN ${table} m ON m.tenant_id = ${query.filter.tenantId} AND m.id = found.id
     WHERE found.nearest OR found.place <= ${query.most})`;
 }
@@ -201,7 +225,8 @@ function candidatesAmongFew(type: MemoryType, conditions: Prisma.Sql, query: Can
   const isNearest = Prisma.sql`(m.distance IS NOT NULL AND m.near <= ${most})`;
   return Prisma.sql`(
     SELECT ${columnsOf(type)}, nullif(1 - m.distance, 'NaN') AS similarity, ${isNearest} AS nearest,
-      coalesce(m.words, ${none}) AS words, NULL::json AS lenders, ${conversationOf(type)}, ${tellsTime(query)} AS tells_time
+      coalesce(m.words, ${none}) AS words, NULL::json AS lenders, ${conversationOf(type)}, ${tellsTime(query)} AS tells_time,
+      ${shownOf(type, query)} AS shown
     FROM (
       SELECT measured.*,
         ${semantic === null ? Prisma.sql`0` : Prisma.sql`row_number() OVER (ORDER BY distance, id)`} AS near,
@@ -226,11 +251,15 @@ function wordsOfMatching(keyword: KeywordQuery | null): Prisma.Sql {
 }
 
 const nothing = Prisma.sql`SELECT NULL::uuid AS id WHERE false`;
-const nothingLent = Prisma.sql`SELECT NULL::uuid AS id, NULL::float8 AS score, NULL::json AS lender WHERE false`;
+const nothingLent = Prisma.sql`SELECT NULL::uuid AS id, NULL::float8 AS score, NULL::float8[] AS lender WHERE false`;
 
 function tellsTime({ timeWords }: CandidateQuery): Prisma.Sql {
   if (timeWords === null) return Prisma.sql`false`;
   return Prisma.sql`(m.content ~ '[0-9]' OR m.search_vector @@ ${timeWords}::tsquery)`;
+}
+
+function shownOf(type: MemoryType, { toShow }: CandidateQuery): Prisma.Sql {
+  return toShow ? rowToShow(type) : Prisma.sql`NULL::json`;
 }
 
 /** Nothing but emoji, quotation marks and remarks in brackets stands after the question mark. */
@@ -337,8 +366,8 @@ function lentRows(conditions: Prisma.Sql, query: CandidateQuery): Prisma.Sql {
   if (Math.max(previous, secondPrevious, next, secondNext, reply) === 0) return nothingLent;
   const afterwards = Prisma.sql`CASE WHEN lender.asks THEN ${reply}::float8 ELSE ${previous}::float8 END`;
   return Prisma.sql`
-    SELECT m.id, m.share * lender.score AS score, json_build_object('share', m.share, 'words', lender.words,
-      'similarity', CASE WHEN m.replies THEN lender.similarity END) AS lender
+    SELECT m.id, m.share * lender.score AS score,
+      ARRAY[m.share, CASE WHEN m.replies THEN lender.similarity END] || lender.words AS lender
     FROM (
       SELECT matched.*, ${asks} AS asks, ${similarityOf(query)} AS similarity
       FROM matched JOIN ${rowsToSearch('episode', filter)} m ON m.tenant_id = ${filter.tenantId} AND m.id = matched.id
