@@ -197,40 +197,84 @@ function textConditions({ required, excluded }: CandidateQuery): Prisma.Sql[] {
 function candidatesOf(type: MemoryType, conditions: Prisma.Sql, query: CandidateQuery): Prisma.Sql {
   // An episode may be lent words, which takes more than a look at it.
   if (type !== 'episode' && query.exact.has(type)) return candidatesAmongFew(type, conditions, query);
-  const table = rowsToSearch(type, query.filter);
+  const source = query.exact.has(type) ? measuredEpisodes(conditions, query) : indexedRows(type, conditions, query);
   return Prisma.sql`(
-    WITH matched AS MATERIALIZED (${matchedRows(type, conditions, query)}), ${pastNeighbours(type, query)}
+    WITH ${source.prepared} matched AS MATERIALIZED (${source.matched}), ${pastNeighbours(type, query)}
       brought AS (
         SELECT id, score, NULL::float8[] AS lender, false AS nearest FROM matched
-        UNION ALL SELECT id, score, lender, false FROM (${type === 'episode' ? lentRows(conditions, query) : nothingLent}) lent
-        UNION ALL SELECT id, 0, NULL, true FROM (${nearestRows(type, conditions, query)}) nearest
+        UNION ALL SELECT id, score, lender, false FROM (${type === 'episode' ? lentRows(conditions, query, source) : nothingLent}) lent
+        UNION ALL SELECT id, 0, NULL, true FROM (${source.nearest}) nearest
       ),
       found AS (
         SELECT id, bool_or(nearest) AS nearest, json_agg(lender) FILTER (WHERE lender IS NOT NULL) AS lenders,
           row_number() OVER (ORDER BY sum(score) DESC, id) AS place
         FROM brought GROUP BY id
       )
-    SELECT ${columnsOf(type)}, ${similarityOf(query)} AS similarity, found.nearest,
-      ${keywordScores(query.keyword)} AS words, found.lenders, ${conversationOf(type)}, ${tellsTime(query)} AS tells_time,
+    SELECT ${columnsOf(type)}, ${source.similarity} AS similarity, found.nearest,
+      ${source.words} AS words, found.lenders, ${conversationOf(type)}, ${tellsTime(query)} AS tells_time,
       ${shownOf(type, query)} AS shown
-    FROM found JOIN ${table} m ON m.tenant_id = ${query.filter.tenantId} AND m.id = found.id
+    FROM found JOIN ${source.rows} m ON m.id = found.id ${source.boundary}
     WHERE found.nearest OR found.place <= ${query.most})`;
+}
+
+/** Where the rows of a type are found, and how they are measured as `m`. */
+interface Source {
+  /** For the WITH, with a comma behind it. */
+  prepared: Prisma.Sql;
+  rows: Prisma.Sql;
+  /** What a join with the rows says besides their id. */
+  boundary: Prisma.Sql;
+  similarity: Prisma.Sql;
+  words: Prisma.Sql;
+  matched: Prisma.Sql;
+  nearest: Prisma.Sql;
+}
+
+function indexedRows(type: MemoryType, conditions: Prisma.Sql, query: CandidateQuery): Source {
+  return {
+    prepared: Prisma.empty,
+    rows: rowsToSearch(type, query.filter),
+    boundary: Prisma.sql`AND m.tenant_id = ${query.filter.tenantId}`,
+    similarity: similarityOf(distanceOf(query.semantic)),
+    words: keywordScores(query.keyword),
+    matched: matchedRows(type, conditions, query),
+    nearest: nearestRows(type, conditions, query),
+  };
+}
+
+/** Where each is looked at: once, for all that is asked of it. */
+function measuredEpisodes(conditions: Prisma.Sql, query: CandidateQuery): Source {
+  const { keyword, semantic, most, filter } = query;
+  const matched = Prisma.sql`
+    SELECT id, session_id, created_at, words, ${sumOf(keyword)} AS score FROM measured WHERE words IS NOT NULL
+    ORDER BY score DESC, created_at DESC, id LIMIT ${most}`;
+  const nearest = Prisma.sql`SELECT id FROM measured WHERE distance IS NOT NULL ORDER BY distance, id LIMIT ${most}`;
+  return {
+    prepared: Prisma.sql`measured AS MATERIALIZED (
+      SELECT m.id, m.version, m.session_id, m.created_at, m.observed_at, m.last_referenced_at, m.importance, m.content,
+        m.search_vector, ${distanceOf(semantic)} AS distance, ${wordsOfMatching(keyword)} AS words
+      FROM ${rowsToSearch('episode', filter)} m WHERE ${conditions}),`,
+    rows: Prisma.sql`measured`,
+    boundary: Prisma.empty,
+    similarity: similarityOf(Prisma.sql`m.distance`),
+    words: wordsOrNone(keyword),
+    matched: keyword === null ? matchedNothing : matched,
+    nearest: semantic === null ? nothing : nearest,
+  };
 }
 
 /** The same where each row is looked at: once, for both channels. To plan a statement may cost more than to run it. */
 function candidatesAmongFew(type: MemoryType, conditions: Prisma.Sql, query: CandidateQuery): Prisma.Sql {
   const { keyword, semantic, most } = query;
-  const none = Prisma.sql`array_fill(0::float8, ARRAY[${keyword?.words.length ?? 0}::int])`;
-  const score = keyword === null ? Prisma.sql`NULL::float8` : sumOf(keyword);
   const isNearest = Prisma.sql`(m.distance IS NOT NULL AND m.near <= ${most})`;
   return Prisma.sql`(
-    SELECT ${columnsOf(type)}, nullif(1 - m.distance, 'NaN') AS similarity, ${isNearest} AS nearest,
-      coalesce(m.words, ${none}) AS words, NULL::json AS lenders, ${conversationOf(type)}, ${tellsTime(query)} AS tells_time,
+    SELECT ${columnsOf(type)}, ${similarityOf(Prisma.sql`m.distance`)} AS similarity, ${isNearest} AS nearest,
+      ${wordsOrNone(keyword)} AS words, NULL::json AS lenders, ${conversationOf(type)}, ${tellsTime(query)} AS tells_time,
       ${shownOf(type, query)} AS shown
     FROM (
       SELECT measured.*,
         ${semantic === null ? Prisma.sql`0` : Prisma.sql`row_number() OVER (ORDER BY distance, id)`} AS near,
-        ${keyword === null ? Prisma.sql`0` : Prisma.sql`row_number() OVER (ORDER BY ${score} DESC NULLS LAST, created_at DESC, id)`} AS place
+        ${keyword === null ? Prisma.sql`0` : Prisma.sql`row_number() OVER (ORDER BY ${sumOf(keyword)} DESC NULLS LAST, created_at DESC, id)`} AS place
       FROM (
         SELECT m.*, ${distanceOf(semantic)} AS distance, ${wordsOfMatching(keyword)} AS words
         FROM ${rowsToSearch(type, query.filter)} m WHERE ${conditions} OFFSET 0
@@ -248,6 +292,10 @@ function distanceOf(semantic: CandidateQuery['semantic']): Prisma.Sql {
 function wordsOfMatching(keyword: KeywordQuery | null): Prisma.Sql {
   if (keyword === null) return Prisma.sql`NULL::float8[]`;
   return Prisma.sql`CASE WHEN m.search_vector @@ ${keyword.any}::tsquery THEN ${keywordScores(keyword)} END`;
+}
+
+function wordsOrNone(keyword: KeywordQuery | null): Prisma.Sql {
+  return Prisma.sql`coalesce(m.words, array_fill(0::float8, ARRAY[${keyword?.words.length ?? 0}::int]))`;
 }
 
 const nothing = Prisma.sql`SELECT NULL::uuid AS id WHERE false`;
@@ -296,7 +344,9 @@ function matchedRows(type: MemoryType, conditions: Prisma.Sql, query: CandidateQ
   return Prisma.sql`
     SELECT id, session_id, created_at, words, ${sumOf(query.keyword)} AS score FROM (
       SELECT m.id, ${place}, m.created_at, ${keywordScores(query.keyword)} AS words
-      FROM ${matchingRows(type, conditions, query, query.keyword)} OFFSET 0
+      FROM (${indexMatches(type, query.keyword, query.filter)}) w(id)
+        JOIN ${rowsToSearch(type, query.filter)} m ON m.tenant_id = ${query.filter.tenantId} AND m.id = w.id
+      WHERE ${conditions} OFFSET 0
     ) matching
     ORDER BY score DESC, created_at DESC, id LIMIT ${query.most}`;
 }
@@ -305,19 +355,6 @@ const matchedNothing = Prisma.sql`
   SELECT NULL::uuid AS id, NULL::uuid AS session_id, NULL::timestamptz AS created_at, NULL::float8[] AS words,
     NULL::float8 AS score
   WHERE false`;
-
-function matchingRows(
-  type: MemoryType,
-  conditions: Prisma.Sql,
-  { filter, exact }: CandidateQuery,
-  keyword: KeywordQuery,
-): Prisma.Sql {
-  const table = rowsToSearch(type, filter);
-  return exact.has(type)
-    ? Prisma.sql`${table} m WHERE ${conditions} AND m.search_vector @@ ${keyword.any}::tsquery`
-    : Prisma.sql`(${indexMatches(type, keyword, filter)}) w(id)
-        JOIN ${table} m ON m.tenant_id = ${filter.tenantId} AND m.id = w.id WHERE ${conditions}`;
-}
 
 function indexMatches(type: MemoryType, keyword: KeywordQuery, filter: RowFilter): Prisma.Sql {
   const scopes = filter.visibleScopes === null ? null : [...filter.visibleScopes];
@@ -351,16 +388,16 @@ function keywordScores(keyword: KeywordQuery | null): Prisma.Sql {
 }
 
 /** Spelled out: to unnest an array for each row takes longer than its scores took. Null where there is no array. */
-function sumOf({ words }: KeywordQuery): Prisma.Sql {
-  return Prisma.raw(`(${words.map((_word, index) => `words[${index + 1}]`).join(' + ')})`);
+function sumOf(keyword: KeywordQuery | null): Prisma.Sql {
+  if (keyword === null) return Prisma.sql`NULL::float8`;
+  return Prisma.raw(`(${keyword.words.map((_word, index) => `words[${index + 1}]`).join(' + ')})`);
 }
 
 /**
  * What is said just before and after a word is about the same thing, and a reply is about what was asked. Each lender is
  * looked at once and not for each of its neighbours: hence the OFFSET.
  */
-function lentRows(conditions: Prisma.Sql, query: CandidateQuery): Prisma.Sql {
-  const { keyword, filter } = query;
+function lentRows(conditions: Prisma.Sql, { keyword, filter }: CandidateQuery, source: Source): Prisma.Sql {
   if (keyword === null) return nothingLent;
   const { previous, secondPrevious, next, secondNext, reply } = keyword.neighbours;
   if (Math.max(previous, secondPrevious, next, secondNext, reply) === 0) return nothingLent;
@@ -369,8 +406,8 @@ function lentRows(conditions: Prisma.Sql, query: CandidateQuery): Prisma.Sql {
     SELECT m.id, m.share * lender.score AS score,
       ARRAY[m.share, CASE WHEN m.replies THEN lender.similarity END] || lender.words AS lender
     FROM (
-      SELECT matched.*, ${asks} AS asks, ${similarityOf(query)} AS similarity
-      FROM matched JOIN ${rowsToSearch('episode', filter)} m ON m.tenant_id = ${filter.tenantId} AND m.id = matched.id
+      SELECT matched.*, ${asks} AS asks, ${source.similarity} AS similarity
+      FROM matched JOIN ${source.rows} m ON m.id = matched.id ${source.boundary}
       OFFSET 0
     ) lender CROSS JOIN LATERAL (
       ${neighboursOf(filter, '<', [Prisma.sql`${next}::float8`, secondNext])}
@@ -406,19 +443,12 @@ function nearestRows(type: MemoryType, conditions: Prisma.Sql, query: CandidateQ
   const table = rowsToSearch(type, query.filter);
   const column = vectorColumn(query.semantic);
   const where = Prisma.sql`${conditions} AND m.${column}_version_id = ${query.semantic.version.id}::uuid`;
-  if (!query.exact.has(type)) {
-    return Prisma.sql`
-      SELECT m.id FROM ${table} m WHERE ${where} ORDER BY m.${column} <=> ${askedVector} LIMIT ${query.most}`;
-  }
-  // A subquery of its own, or the planner may take the index for few rows among many, which finds too little.
   return Prisma.sql`
-    SELECT id FROM (
-      SELECT m.id, m.${column} <=> ${askedVector} AS distance FROM ${table} m WHERE ${where} OFFSET 0
-    ) measured ORDER BY distance, id LIMIT ${query.most}`;
+    SELECT m.id FROM ${table} m WHERE ${where} ORDER BY m.${column} <=> ${askedVector} LIMIT ${query.most}`;
 }
 
-function similarityOf({ semantic }: CandidateQuery): Prisma.Sql {
-  return Prisma.sql`nullif(1 - ${distanceOf(semantic)}, 'NaN')`;
+function similarityOf(distance: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`nullif(1 - ${distance}, 'NaN')`;
 }
 
 function vectorColumn({ version }: NonNullable<CandidateQuery['semantic']>): Prisma.Sql {
