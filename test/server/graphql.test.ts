@@ -151,6 +151,32 @@ describe('a caller of /graphql who is wrong', () => {
       'BAD_REQUEST',
       /"input.importance"; Float cannot represent non numeric value: "high"/,
     ],
+    [
+      'a value that there is not',
+      asQuery('mutation ($input: StoreFactInput!) { storeFact(input: $input) { __typename } }', {
+        input: { subject: 'a', predicate: 'b', content: 'c', permanence: 'foo' },
+      }),
+      'INVALID_INPUT',
+      /"input.permanence"; Permanence: one of ephemeral, permanent, stable, standard, volatile; given "foo"$/,
+    ],
+    [
+      'a value in the document that there is not',
+      asQuery('{ history(type: person, id: "a") { uuid } }'),
+      'GRAPHQL_VALIDATION_FAILED',
+      /^MemoryType: one of episode, fact, rule; given "person"$/,
+    ],
+    [
+      'a date that never comes',
+      asQuery('query ($at: DateTime!) { asOf(at: $at) { at } }', { at: '+275760-09-13T00:00:00.000Z' }),
+      'INVALID_INPUT',
+      /"\$at" got.*DateTime: a time of the years 1901 to 9999 in ISO 8601, such as .*given "\+275760-/,
+    ],
+    [
+      'an id that is no UUID',
+      asQuery('query ($id: UUID!) { fact(id: $id) { id } }', { id: 'first' }),
+      'INVALID_INPUT',
+      /UUID: a UUID; given "first"$/,
+    ],
     ['metadata that is a list', withMetadata('[1]'), 'BAD_REQUEST', /non-object/],
     ['a document of too many words', asQuery(`{ ${repeat(2000, 'health { status }')} }`), 'BAD_REQUEST', /5000 tokens/],
     ['too many fields', asQuery(`{ ${repeat(300, 'health { status }')} }`), 'BAD_REQUEST', /breadth: 600, max: 500/],
