@@ -14,7 +14,7 @@ import {
 import { invalidInput, MemoryError } from '../errors.ts';
 import type { MemoryContext } from './context.ts';
 import { entityTypes } from './events.ts';
-import { normaliseName, storable } from './text.ts';
+import { normaliseName, searchable } from './text.ts';
 import { checkDate, checkNumber, checkOneOf } from './values.ts';
 
 export type { EventPosition, EventRow };
@@ -246,9 +246,9 @@ export async function conditionsOf(context: MemoryContext, filter: ActivityFilte
     ...(types && {
       entityTypes: checkCount('entity_types', types).map((type) => checkOneOf('entity_types', type, entityTypes)),
     }),
-    ...(entityId && { entityId: storable(entityId).trim() }),
-    ...(actor && { actor: storable(actor).trim() }),
-    ...(requestId && { requestId: storable(requestId).trim() }),
+    ...(entityId && { entityId: searchable(entityId).trim() }),
+    ...(actor && { actor: searchable(actor).trim() }),
+    ...(requestId && { requestId: searchable(requestId).trim() }),
     ...(scope && { scope: normaliseName('scope', scope) }),
     ...(since && { since }),
     ...(until && { until }),

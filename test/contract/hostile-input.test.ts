@@ -62,6 +62,26 @@ describe('hostile input', () => {
       /^predicate: 1 to 200 printable characters; given "a\\u0007b"$/,
     ],
     ['a name that is half a character', (open) => open.storeFact({ ...fact, scope: 'a\ud800' }), /^scope: 1 to 200/],
+    [
+      'a fact with half a character',
+      (open) => open.storeFact({ ...fact, content: 'a\ud800b' }),
+      /^content: text without half a character .*; given "a\\ud800b"$/,
+    ],
+    [
+      'an episode with half a character',
+      (open) => open.storeEpisode({ ...episode, content: 'a\udc00b' }),
+      /^content: text without half a character .*; given "a\\udc00b"$/,
+    ],
+    [
+      'a tag with half a character',
+      (open) => open.storeRule({ content: 'x', tags: ['a\ud800b'] }),
+      /^tags: 1 to 200 printable characters; given "a\\ud800b"$/,
+    ],
+    [
+      'metadata with half a character',
+      (open) => open.storeEpisode({ ...episode, metadata: { deep: [{ text: 'a\ud800b' }] } }),
+      /^metadata: text without half a character .*; given "a\\ud800b"$/,
+    ],
     ['a text of nothing but NUL', (open) => open.storeRule({ content: '\u0000\u0000' }), /^content: .*not blank/],
     [
       'a permanence that there is not',

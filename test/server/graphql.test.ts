@@ -278,12 +278,10 @@ describe('hostile metadata', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('loses what the database cannot hold: NUL and halves of surrogate pairs', async () => {
-    const { data } = await query<Stored>(storeWithMetadata, {
-      metadata: { 'k\0ey': ['one\0two', { half: 'a\ud800b' }] },
-    });
+  it('loses what the database cannot hold and nobody misses: NUL', async () => {
+    const { data } = await query<Stored>(storeWithMetadata, { metadata: { 'k\0ey': ['one\0two'] } });
 
-    expect(data.storeEpisode.episode).toMatchObject({ metadata: { key: ['onetwo', { half: 'a\ufffdb' }] } });
+    expect(data.storeEpisode.episode).toMatchObject({ metadata: { key: ['onetwo'] } });
   });
 });
 
