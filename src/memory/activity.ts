@@ -181,8 +181,11 @@ export async function findHorizon(db: Database, tenantId: string): Promise<Horiz
   return { position: { transactionId: row.horizon, sequence: 0n }, heldBackIds: row.heldBackIds };
 }
 
+/** A caller that sends text may send a time, which its door has read already. */
+export const sinceAllowed = 'a time in ISO 8601, the UUID of an event, or what an earlier answer gave to resume from';
+
 async function startOf(context: MemoryContext, since: Date | string): Promise<EventPosition> {
-  if (typeof since === 'string') return getPosition(context, 'since', since);
+  if (typeof since === 'string') return getPosition(context, 'since', since, sinceAllowed);
   const { tenantId } = context.principal;
   const moment = checkDate('since', since) ?? since;
   const horizon = await findHorizon(context.db, tenantId);
@@ -193,11 +196,16 @@ async function startOf(context: MemoryContext, since: Date | string): Promise<Ev
 }
 
 /** Of an event id, or of a position as `formatPosition` writes it. */
-export async function getPosition(context: MemoryContext, field: string, given: string): Promise<EventPosition> {
+export async function getPosition(
+  context: MemoryContext,
+  field: string,
+  given: string,
+  allowed = 'an event id, or a position as an earlier answer gave it',
+): Promise<EventPosition> {
   const text = given.trim();
   const position = parsePosition(text);
   if (position !== null) return position;
-  if (!isUuid(text)) throw invalidInput(field, 'an event id, or a position as an earlier answer gave it', given);
+  if (!isUuid(text)) throw invalidInput(field, allowed, given);
   const { tenantId } = context.principal;
   const event = await context.db.tenant(tenantId).memoryEvent.findUnique({
     where: { tenantId_id: { tenantId, id: text.toLowerCase() } },

@@ -1,4 +1,5 @@
 import { invalidInput } from '../errors.ts';
+import { atPlace } from '../memory/at-place.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import type { MemoryReference } from '../memory/links.ts';
 import type { Maturity } from '../memory/rule-maturity.ts';
@@ -71,8 +72,8 @@ export async function buildContextBatch(
   context: MemoryContext,
   inputs: readonly ContextInput[],
 ): Promise<ContextOutcome[]> {
-  if (inputs.length > batchLimit) throw invalidInput('contexts', `at most ${batchLimit}`, inputs.length);
-  const prepared = inputs.map((input) => prepare(context, input));
+  if (inputs.length > batchLimit) throw invalidInput('requests', `at most ${batchLimit}`, inputs.length);
+  const prepared = inputs.map((input, place) => atPlace('requests', place, () => prepare(context, input)));
   const assembled = await assemble(context, prepared);
   const receiptIds = await keepReceipts(context, assembled.map(receiptOf));
   return assembled.map((one, place) => outcomeOf(one, receiptIds[place] as string));

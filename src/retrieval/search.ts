@@ -1,4 +1,5 @@
 import { invalidInput } from '../errors.ts';
+import { atPlace } from '../memory/at-place.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import type { MemoryReference } from '../memory/links.ts';
 import { asMemory, referenceKey, type Memory, type MemoryRow } from '../memory/memories.ts';
@@ -66,10 +67,10 @@ export async function searchMemoriesBatch(
   context: MemoryContext,
   inputs: readonly SearchInput[],
 ): Promise<SearchOutcome[]> {
-  if (inputs.length > batchLimit) throw invalidInput('searches', `at most ${batchLimit}`, inputs.length);
+  if (inputs.length > batchLimit) throw invalidInput('inputs', `at most ${batchLimit}`, inputs.length);
   return runSearches(
     context,
-    inputs.map((input) => prepareSearch(context, input)),
+    inputs.map((input, place) => atPlace('inputs', place, () => prepareSearch(context, input))),
   );
 }
 

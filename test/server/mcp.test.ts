@@ -137,6 +137,46 @@ describe('a client of /mcp', () => {
       /^INVALID_INPUT: observed_at: a time of the years 1901 to 9999 .*given "\+275760-09-13T00:00:00.000Z"$/,
     ],
     [
+      'one of several contexts',
+      'memory_context_batch',
+      {
+        requests: [
+          { trigger_prompt: 'a', butler: 'b' },
+          { trigger_prompt: ' ', butler: 'b' },
+        ],
+      },
+      /^INVALID_INPUT: requests\[1\]\.trigger_prompt: text that is not blank; given " "$/,
+    ],
+    [
+      'one of several contexts that lacks something',
+      'memory_context_batch',
+      { requests: [{ trigger_prompt: 'a', butler: 'b' }, { butler: 'b' }] },
+      /^INVALID_INPUT: requests\[1\]\.trigger_prompt: text; given nothing\nRequired: butler, trigger_prompt\.$/,
+    ],
+    [
+      'one of several episodes',
+      'memory_ingest_batch',
+      {
+        episodes: [
+          { content: 'a', butler: 'b' },
+          { content: 'a', butler: 'b', importance: 11 },
+        ],
+      },
+      /^INVALID_INPUT: episodes\[1\]\.importance: a number from 1 to 10; given 11$/,
+    ],
+    [
+      'one of several ids',
+      'memory_consolidation_requeue',
+      { ids: ['00000000-0000-4000-8000-000000000000', 'first'] },
+      /^INVALID_INPUT: ids\[1\]: a UUID; given "first"$/,
+    ],
+    [
+      'a place to go on from',
+      'memory_activity_stream',
+      { since: 'lately' },
+      /^INVALID_INPUT: since: a time in ISO 8601, the UUID of an event, or what .* resume from; given "lately"$/,
+    ],
+    [
       'half an answer wanted',
       'memory_recall',
       { topic: 'a', limit: 1.5 },
