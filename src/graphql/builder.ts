@@ -75,7 +75,8 @@ export const documentTokenLimit = 5000;
 
 const roleRank: Record<Role, number> = { butler: 0, operator: 1, admin: 2 };
 
-function decodeGlobalId(globalId: string): { typename: string; id: string } {
+/** Refuses what is none. */
+export function decodeGlobalId(globalId: string): { typename: string; id: string } {
   const [typeName = '', id = '', ...rest] = globalId.split(':');
   if (typeName === '' || !isUuid(id) || rest.length > 0) {
     throw invalidInput('id', 'a global id such as "episode:" and a UUID', globalId);

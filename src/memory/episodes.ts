@@ -165,13 +165,11 @@ async function appendEpisode(
   });
 }
 
-export async function getEpisode(context: MemoryContext, id: string): Promise<Episode> {
+export async function findEpisode(context: MemoryContext, id: string): Promise<Episode | null> {
   const { tenantId } = context.principal;
-  const episode = await context.db.tenant(tenantId).episode.findFirst({
+  return context.db.tenant(tenantId).episode.findFirst({
     where: { tenantId, id: checkUuid('id', id), ...isThere(context) },
   });
-  if (episode === null) throw new MemoryError('NOT_FOUND', `episode ${id} is not there`);
-  return episode;
 }
 
 /** Expired and forgotten ones are gone for every reader, even before a sweep removes them. */

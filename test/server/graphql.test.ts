@@ -139,7 +139,7 @@ describe('a caller of /graphql who is wrong', () => {
     ['an unknown operation', '{"query":"{ health { status } }","operationName":"x"}', 'BAD_REQUEST', /operation/],
     [
       'a variable of another type',
-      asQuery('query ($id: String!) { episode(id: $id) { id } }', { id: 5 }),
+      asQuery('query ($id: String!) { receipt(id: $id) { uuid } }', { id: 5 }),
       'BAD_REQUEST',
       /Variable "\$id".*non string value: 5/,
     ],
@@ -303,7 +303,53 @@ describe('hostile metadata', () => {
   });
 });
 
+const nothing = '00000000-0000-4000-8000-000000000000';
+
 const find = (id: string): Promise<GraphQLAnswer> => query('query ($id: ID!) { node(id: $id) { id } }', { id });
+
+describe('a memory by its id alone', () => {
+  const ask = (document: string, id: string): Promise<GraphQLAnswer> =>
+    query(`query ($id: String!) { ${document} { __typename id uuid } }`, { id });
+  const storeFact =
+    'mutation { storeFact(input: { subject: "a", predicate: "b", content: "c" }) { ... on StoreFactPayload { fact { id uuid } } } }';
+
+  it('is found by its UUID and by its global id, and tells both', async () => {
+    const { data } = await query<{ storeFact: { fact: { id: string; uuid: string } } }>(storeFact);
+    const { fact } = data.storeFact;
+    const found = { data: { memory: { __typename: 'Fact', ...fact } } };
+
+    expect(await ask('memory(id: $id)', fact.uuid)).toMatchObject(found);
+    expect(await ask('memory(id: $id)', fact.id)).toMatchObject(found);
+    expect(await ask('memory(type: fact, id: $id)', fact.id)).toMatchObject(found);
+    expect(await ask('memory(type: rule, id: $id)', fact.uuid)).toMatchObject({ data: { memory: null } });
+  });
+
+  it.each([
+    [
+      'memory(type: rule, id: $id)',
+      `fact:${nothing}`,
+      `id: the UUID or global id of a memory of type rule; given "fact:${nothing}"`,
+    ],
+    [
+      'memory(id: $id)',
+      `memoryEvent:${nothing}`,
+      `id: the UUID or global id of a memory; given "memoryEvent:${nothing}"`,
+    ],
+    ['memory(id: $id)', 'first', 'id: a UUID; given "first"'],
+  ])('is refused for %s of %s', async (document, id, message) => {
+    expect((await ask(document, id)).errors?.[0]).toMatchObject({ message, extensions: { code: 'INVALID_INPUT' } });
+  });
+
+  it.each(['episode', 'fact', 'rule'])('is null when there is no such %s', async (type) => {
+    const { data, errors } = await query(
+      `query ($id: UUID!) { ${type}(id: $id) { id } memory(id: "${nothing}") { id } }`,
+      {
+        id: nothing,
+      },
+    );
+    expect({ data, errors }).toEqual({ data: { [type]: null, memory: null }, errors: undefined });
+  });
+});
 
 describe('a node', () => {
   it('is found by its global id until it expires, and is null after that', async () => {
