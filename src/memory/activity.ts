@@ -13,7 +13,7 @@ import {
 } from '../db/sql/select-events.ts';
 import { invalidInput, MemoryError } from '../errors.ts';
 import type { MemoryContext } from './context.ts';
-import { entityTypes } from './events.ts';
+import { entityTypes, eventTypes } from './events.ts';
 import { normaliseName, searchable } from './text.ts';
 import { checkDate, checkNumber, checkOneOf } from './values.ts';
 
@@ -246,11 +246,13 @@ function latestOf(one: EventPosition | undefined, other: EventPosition | undefin
 
 /** Checked, and without what was not given. */
 export async function conditionsOf(context: MemoryContext, filter: ActivityFilter): Promise<EventConditions> {
-  const { eventTypes, entityTypes: types, entityId, actor, requestId, scope, sinceEventId } = filter;
+  const { eventTypes: kinds, entityTypes: types, entityId, actor, requestId, scope, sinceEventId } = filter;
   const since = checkDate('since', filter.since);
   const until = checkDate('until', filter.until);
   return {
-    ...(eventTypes && { eventTypes: checkCount('event_types', eventTypes).map(checkEventType) }),
+    ...(kinds && {
+      eventTypes: checkCount('event_types', kinds).map((kind) => checkOneOf('event_types', kind, eventTypes)),
+    }),
     ...(types && {
       entityTypes: checkCount('entity_types', types).map((type) => checkOneOf('entity_types', type, entityTypes)),
     }),
@@ -269,20 +271,15 @@ function checkCount(field: string, given: readonly string[]): readonly string[] 
   return given;
 }
 
-function checkEventType(given: string): string {
-  if (!/^[a-z_]+\.[a-z_]+$/.test(given)) throw invalidInput('event_types', 'names such as "fact.stored"', given);
-  return given;
-}
-
 /** The same as the conditions say in the database, for an event that has been read already. */
 export function isMatch(event: EventRow, conditions: EventConditions): boolean {
-  const { eventTypes, entityTypes: types, since, until, after, before } = conditions;
+  const { eventTypes: kinds, entityTypes: types, since, until, after, before } = conditions;
   const equal = (['entityId', 'actor', 'requestId', 'scope'] as const).every(
     (name) => conditions[name] === undefined || conditions[name] === event[name],
   );
   return (
     equal &&
-    (eventTypes?.includes(event.eventType) ?? true) &&
+    (kinds?.includes(event.eventType) ?? true) &&
     (types?.includes(event.entityType) ?? true) &&
     (since === undefined || event.occurredAt >= since) &&
     (until === undefined || event.occurredAt < until) &&
