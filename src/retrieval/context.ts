@@ -15,6 +15,7 @@ import { keepReceipts, shownOf, type ReceiptCandidate, type ReceiptDraft, type R
 import { sectionNames, sectionOf, type SectionName } from './sections.ts';
 import { Stopwatch, type Milliseconds } from './stopwatch.ts';
 import { loadTokenizer, type TokenizerName } from './tokenizers.ts';
+import type { Intent } from './intent.ts';
 
 export interface ContextInput {
   /** What the butler is about to work on. */
@@ -51,7 +52,7 @@ export interface ContextOutcome {
   receiptId: string;
   /** Those that have an item, in the order of the text. */
   sections: ContextSection[];
-  intent: string;
+  intent: Intent;
 }
 
 /**
@@ -113,7 +114,7 @@ export interface ContextLine extends Line {
 
 export interface AssembledContext extends PreparedContext {
   tokenizer: TokenizerName;
-  intent: string;
+  intent: Intent;
   fitted: Fitted<ContextLine>;
   candidates: ReceiptCandidate[];
   dropped: ReceiptDrop[];

@@ -15,6 +15,7 @@ import { prepareRecall, scoreMatches, type Scored } from './recall.ts';
 import type { ReceiptCandidate, ReceiptDrop } from './receipts.ts';
 import { recency, scorePartsOf, weightedScore } from './score.ts';
 import type { Stopwatch } from './stopwatch.ts';
+import type { Intent } from './intent.ts';
 
 export interface ContextQuestion {
   prompt: string;
@@ -33,7 +34,7 @@ export interface RankedMemory {
 }
 
 export interface ContextRanking {
-  intent: string;
+  intent: Intent;
   /** In no particular order. */
   ranked: RankedMemory[];
   /** Those that were looked at and may not be shown, and why. */
@@ -66,7 +67,7 @@ export async function rankForContexts(
   const memories = await stopwatch.time('load', () => loadToShow(context, drafts));
   return stopwatch.time('choose', async () =>
     drafts.map((draft, place) => {
-      const intent = searches[place]?.routing.intent ?? '';
+      const { intent } = (searches[place] as PreparedSearch).routing;
       return rankingOf(context, draft, memories[place] ?? new Map(), intent);
     }),
   );
@@ -110,15 +111,15 @@ function rankingOf(
   context: MemoryContext,
   { always, others, eligible }: Draft,
   memories: ReadonlyMap<string, MemoryToShow>,
-  intent: string,
+  intent: Intent,
 ): ContextRanking {
   const matching = rankMatching(context, eligible, memories);
-  const left = others.filter(({ droppedBy }) => droppedBy !== null);
+  const left = others.flatMap((one) => (one.droppedBy === null ? [] : [{ ...one, stage: one.droppedBy }]));
   return {
     intent,
     ranked: [...always, ...matching],
     candidates: left.map((one) => ({ ...referenceOf(one), ...scoresOf(one) })),
-    dropped: left.map((one) => ({ ...referenceOf(one), stage: one.droppedBy ?? '', reason: null })),
+    dropped: left.map((one) => ({ ...referenceOf(one), stage: one.stage, reason: null })),
   };
 }
 

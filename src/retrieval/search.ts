@@ -12,6 +12,7 @@ import { loadFound } from './load-found.ts';
 import type { PreparedSearch, SemanticChannel } from './plan.ts';
 import { readQuery, type QueryReading } from './query-text.ts';
 import { Stopwatch, type Milliseconds } from './stopwatch.ts';
+import type { DropStage } from './stages.ts';
 
 export interface SearchInput extends SearchFilter {
   query: string;
@@ -36,7 +37,7 @@ export interface Considered extends MemoryReference {
   relevance: number;
   parts: MatchParts;
   /** Null when it was returned. */
-  droppedBy: string | null;
+  droppedBy: DropStage | null;
 }
 
 export interface SearchOutcome {
@@ -136,6 +137,6 @@ function outcomeOf(
   };
 }
 
-export function consider({ candidate, score, relevance, parts }: Match, droppedBy: string | null): Considered {
+export function consider({ candidate, score, relevance, parts }: Match, droppedBy: DropStage | null): Considered {
   return { type: candidate.type, id: candidate.id, score, relevance, parts, droppedBy };
 }
