@@ -15,14 +15,15 @@ export interface DescribedError {
  * variable) are told as they are; anything else is logged under the request's id, and the caller gets that id.
  */
 export function describeError(error: unknown, logger: Logger): DescribedError {
-  const original = error instanceof GraphQLError ? (error.originalError ?? error) : error;
+  const original = originOf(error);
+  // Of several GraphQL errors around it, the outermost names the variable and the place in it.
+  const message = error instanceof GraphQLError ? error.message : undefined;
   if (original instanceof MemoryError) {
     if (original.cause !== undefined) logger.warn({ err: original }, original.message);
-    return { code: original.code, message: original.message, hint: original.hint };
+    return { code: original.code, message: message ?? original.message, hint: original.hint };
   }
   if (original instanceof GraphQLError) {
-    // The outer one names the variable; the inner one is what its scalar said.
-    return { code: 'BAD_REQUEST', message: (error as GraphQLError).message, hint: undefined };
+    return { code: 'BAD_REQUEST', message: message ?? original.message, hint: undefined };
   }
   if (isStackOverflow(original)) {
     logger.warn({ err: original }, 'a request was nested too deeply');
@@ -31,6 +32,10 @@ export function describeError(error: unknown, logger: Logger): DescribedError {
   const errorId = currentRequestId() ?? uuidv7();
   logger.error({ err: original, errorId }, 'unexpected error');
   return { code: 'INTERNAL', message: `unexpected error; the log has it under ${errorId}`, hint: undefined };
+}
+
+function originOf(error: unknown): unknown {
+  return error instanceof GraphQLError && error.originalError !== undefined ? originOf(error.originalError) : error;
 }
 
 /** What the recursive functions of others (parsers, validators, JSON) make of endless nesting. */

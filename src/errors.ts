@@ -46,6 +46,8 @@ const givenLimit = 80;
 
 /** A short, printable form of a hostile value: never longer than a line, never a control character. */
 export function describeGiven(given: unknown): string {
-  const text = typeof given === 'string' ? JSON.stringify(given) : (JSON.stringify(given) ?? String(given));
+  if (given === undefined) return 'nothing';
+  // JSON has neither Infinity nor NaN, and would say null.
+  const text = typeof given === 'number' ? String(given) : (JSON.stringify(given) ?? typeof given);
   return text.length > givenLimit ? `${text.slice(0, givenLimit)}… (${text.length} characters)` : text;
 }

@@ -1,3 +1,4 @@
+import type { EngineName } from './db/engine.ts';
 import { packageManifest } from './package-root.ts';
 
 export const checkNames = ['database', 'migrations', 'model', 'queue', 'schedules'] as const;
@@ -17,7 +18,7 @@ export interface Health {
   /** The worst of the checks. */
   status: HealthStatus;
   version: string;
-  engine: string;
+  engine: EngineName;
   checks: HealthCheck[];
 }
 
@@ -28,7 +29,7 @@ export interface HealthProbe {
 export type CheckFunction = () => Promise<Omit<HealthCheck, 'name'>>;
 
 /** A check that throws has failed, and its message says why: one broken part never hides the state of the others. */
-export function createHealthProbe(engine: string, checks: Record<CheckName, CheckFunction>): HealthProbe {
+export function createHealthProbe(engine: EngineName, checks: Record<CheckName, CheckFunction>): HealthProbe {
   return {
     read: async () => {
       const results = await Promise.all(checkNames.map((name) => runCheck(name, checks[name])));

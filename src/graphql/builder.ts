@@ -11,6 +11,7 @@ import { getDatamodel } from '../generated/pothos-types.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Role } from '../memory/context.ts';
 import type { GraphQLContext } from './context.ts';
+import { tellAllowed } from './input-refusals.ts';
 
 /** The whole policy of the API in one place; the types are defined beside their fields in types/. */
 export const builder = new SchemaBuilder<{
@@ -74,7 +75,8 @@ export const documentTokenLimit = 5000;
 
 const roleRank: Record<Role, number> = { butler: 0, operator: 1, admin: 2 };
 
-function decodeGlobalId(globalId: string): { typename: string; id: string } {
+/** Refuses what is none. */
+export function decodeGlobalId(globalId: string): { typename: string; id: string } {
   const [typeName = '', id = '', ...rest] = globalId.split(':');
   if (typeName === '' || !isUuid(id) || rest.length > 0) {
     throw invalidInput('id', 'a global id such as "episode:" and a UUID', globalId);
@@ -82,9 +84,10 @@ function decodeGlobalId(globalId: string): { typename: string; id: string } {
   return { typename: typeName.charAt(0).toUpperCase() + typeName.slice(1), id };
 }
 
-builder.addScalarType('DateTime', DateTimeResolver);
+const time = 'a time of the years 1901 to 9999 in ISO 8601, such as "2026-01-31T12:00:00Z"';
+builder.addScalarType('DateTime', tellAllowed(DateTimeResolver, time));
 builder.addScalarType('JSONObject', JSONObjectResolver);
-builder.addScalarType('UUID', UUIDResolver);
+builder.addScalarType('UUID', tellAllowed(UUIDResolver, 'a UUID'));
 
 builder.queryType({ description: 'Reads. None of them changes a memory.' });
 builder.mutationType({ description: 'Writes. Each commits whole or not at all, with its event.' });

@@ -7,6 +7,9 @@ import type { LinkDirection } from '../db/sql/links-of.ts';
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import type { ChangeKind } from '../db/sql/changes-between.ts';
 import type { Relation } from '../memory/links.ts';
+import type { Intent } from '../retrieval/intent.ts';
+import type { DropStage } from '../retrieval/stages.ts';
+import type { TokenizerName } from '../retrieval/tokenizers.ts';
 import type { SectionName } from '../retrieval/sections.ts';
 
 /** Every closed set that more than one type uses. The check constraints of the tables hold the same values. */
@@ -96,6 +99,50 @@ export const SectionNameEnum = builder.enumType('SectionName', {
     rules: { description: 'How to behave.' },
     episodes: { description: 'What happened lately.' },
   } satisfies Descriptions<SectionName>,
+});
+
+export const IntentEnum = builder.enumType('Intent', {
+  description: 'What a text seems to ask for.',
+  values: {
+    identity: { description: 'Who somebody is.' },
+    preference: { description: 'What somebody likes.' },
+    procedure: { description: 'How something is done.' },
+    episode: { description: 'What happened.' },
+    general: { description: 'Anything else.' },
+  } satisfies Descriptions<Intent>,
+});
+
+export const TokenizerEnum = builder.enumType('Tokenizer', {
+  description: 'What counts tokens.',
+  values: {
+    o200k: { description: 'The encoding o200k_base.' },
+    cl100k: { description: 'The encoding cl100k_base.' },
+    model: { description: 'The tokenizer of the embedding model.' },
+  } satisfies Descriptions<TokenizerName>,
+});
+
+export const DropStageEnum = builder.enumType('DropStage', {
+  description: 'The stages that keep a memory out of an answer.',
+  values: {
+    not_found: { description: 'It is not there, or not for this caller.' },
+    scope: { description: 'It is of another scope or butler.' },
+    type: { description: 'Its type was not asked for.' },
+    forgotten: { description: 'It was forgotten.' },
+    expired: { description: 'It has expired.' },
+    disabled: { description: 'It is a rule that was disabled.' },
+    validity: { description: 'Its validity was not asked for.' },
+    confidence: { description: 'Its effective confidence is below what was asked for.' },
+    filter: { description: 'It does not pass another filter.' },
+    no_match: { description: 'It is not among the best matches by words or by meaning.' },
+    relevance_floor: { description: 'It matches too little beside the best.' },
+    min_similarity: { description: 'Its meaning is too far away.' },
+    duplicate: { description: 'Another that came says the same.' },
+    cluster: { description: 'Enough others of its subject and predicate came.' },
+    limit: { description: 'Enough others were better.' },
+    too_long: { description: 'Its line is longer than the room.' },
+    quota: { description: 'Its section was full.' },
+    budget: { description: 'The context was full.' },
+  } satisfies Descriptions<DropStage>,
 });
 
 export const FactKindEnum = builder.enumType('FactKind', {

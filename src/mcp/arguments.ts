@@ -1,10 +1,13 @@
 import {
   getNullableType,
+  GraphQLError,
   isEnumType,
   isInputObjectType,
   isLeafType,
   isListType,
+  isNonNullType,
   type GraphQLInputType,
+  type GraphQLLeafType,
   type GraphQLNullableType,
 } from 'graphql';
 import { invalidInput } from '../errors.ts';
@@ -14,10 +17,12 @@ import { toArgument, type Operation, type ToolArgument } from './operation.ts';
 import { requestContextName } from './request-context.ts';
 
 type Values = Record<string, unknown>;
+type NullableType = GraphQLInputType & GraphQLNullableType;
 
 /**
  * The variables of the operation, from a tool's arguments. Names inside free-form values are left as they are. What a
- * model sent as the text of a list, an object, a number or a flag is taken for what it stands for.
+ * model sent as the text of a list, an object, a number or a flag is taken for what it stands for. What does not fit is
+ * refused here: GraphQL would do so too, but with names that the model never used and without what is allowed.
  */
 export function toVariables(operation: Operation, given: Values): Values {
   const own = Object.fromEntries(Object.entries(given).filter(([name]) => name !== requestContextName));
@@ -25,13 +30,25 @@ export function toVariables(operation: Operation, given: Values): Values {
   return operation.hasInputObject ? { input: values } : values;
 }
 
-function readFields(fields: readonly Pick<ToolArgument, 'name' | 'type'>[], given: Values, prefix: string): Values {
+/** Of the object at `path`, which is blank for the arguments themselves. */
+function readFields(fields: readonly ToolArgument[], given: Values, path: string): Values {
+  const pathOf = (name: string): string => (path === '' ? name : `${path}.${name}`);
   const byName = new Map(fields.map((field) => [toSnakeCase(field.name), field]));
+  const wanted = new Map(Object.entries(given));
+  for (const name of wanted.keys()) {
+    if (byName.has(name)) continue;
+    throw invalidInput(path === '' ? 'argument' : `argument of ${path}`, describeNames([...byName.keys()]), name);
+  }
+  const required = [...byName].filter(([, { isRequired }]) => isRequired);
+  for (const [name, { type }] of required) {
+    if (wanted.has(name)) continue;
+    const names = required.map(([requiredName]) => requiredName).join(', ');
+    throw invalidInput(pathOf(name), describeType(getNullableType(type)), undefined, `Required: ${names}.`);
+  }
   return Object.fromEntries(
-    Object.entries(given).map(([name, value]) => {
-      const field = byName.get(name);
-      if (field === undefined) throw invalidInput('argument', describeNames([...byName.keys()]), name);
-      return [field.name, readValue(field.type, value, prefix + name)];
+    [...wanted].map(([name, value]) => {
+      const field = byName.get(name) as ToolArgument;
+      return [field.name, readValue(field.type, value, pathOf(name))];
     }),
   );
 }
@@ -42,36 +59,47 @@ function describeNames(names: string[]): string {
 
 function readValue(given: GraphQLInputType, value: unknown, path: string): unknown {
   const type = getNullableType(given);
-  if (value === null) return null;
+  if (value === null && !isNonNullType(given)) return null;
+  if (value === null) throw invalidInput(path, describeType(type), value);
   if (isListType(type)) {
     return readList(value, path, type).map((item, index) => readValue(type.ofType, item, `${path}[${index}]`));
   }
   if (isInputObjectType(type)) {
-    return readFields(Object.values(type.getFields()), readObject(value, path, type), `${path}.`);
+    return readFields(Object.values(type.getFields()).map(toArgument), readObject(value, path, type), path);
   }
-  if (isEnumType(type)) return value;
-  if (type.name === 'JSONObject') return readObject(value, path, type);
-  return typeof value === 'string' ? readScalarText(type.name, value) : value;
+  return type.name === 'JSONObject' ? readObject(value, path, type) : readLeaf(value, path, type);
 }
 
-function readList(given: unknown, path: string, type: GraphQLInputType & GraphQLNullableType): unknown[] {
+function readList(given: unknown, path: string, type: NullableType): unknown[] {
   const value = typeof given === 'string' ? parseJson(given) : given;
   if (Array.isArray(value)) return value;
-  throw invalidInput(path, 'a list', given, `Send ${path} as a list, such as ${JSON.stringify(exampleOf(type))}.`);
+  throw refuseShape(given, path, type);
 }
 
-function readObject(given: unknown, path: string, type: GraphQLInputType & GraphQLNullableType): Values {
+function readObject(given: unknown, path: string, type: NullableType): Values {
   const value = typeof given === 'string' ? parseJson(given) : given;
   if (isPlainObject(value)) return value;
-  throw invalidInput(
-    path,
-    'an object',
-    given,
-    `Send ${path} as an object, such as ${JSON.stringify(exampleOf(type))}.`,
-  );
+  throw refuseShape(given, path, type);
 }
 
-/** Text that is not exactly a number or a flag stays text, for GraphQL to refuse in its own words. */
+function refuseShape(given: unknown, path: string, type: NullableType): Error {
+  const shape = describeType(type);
+  return invalidInput(path, shape, given, `Send ${path} as ${shape}, such as ${JSON.stringify(exampleOf(type))}.`);
+}
+
+/** The schema says what fits. It is asked twice, as execution reads the value again. */
+function readLeaf(given: unknown, path: string, type: GraphQLLeafType): unknown {
+  const value = typeof given === 'string' ? readScalarText(type.name, given) : given;
+  try {
+    type.parseValue(value);
+  } catch (error) {
+    if (error instanceof GraphQLError) throw invalidInput(path, describeType(type), given);
+    throw error;
+  }
+  return value;
+}
+
+/** Text that is not exactly a number or a flag stays text. */
 function readScalarText(typeName: string, text: string): unknown {
   const isNumber = typeName === 'Int' || typeName === 'Float';
   if (isNumber && /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) && Number.isFinite(Number(text))) return Number(text);
@@ -79,11 +107,23 @@ function readScalarText(typeName: string, text: string): unknown {
   return text;
 }
 
+/** Completes "must be". */
+function describeType(type: NullableType): string {
+  if (isListType(type)) return 'a list';
+  if (isInputObjectType(type)) return 'an object';
+  if (isEnumType(type))
+    return `one of ${type
+      .getValues()
+      .map(({ name }) => name)
+      .join(', ')}`;
+  return scalars[type.name]?.description ?? 'text';
+}
+
 function exampleOf(given: GraphQLInputType): unknown {
   const type = getNullableType(given);
   if (isListType(type)) return [exampleOf(type.ofType)];
   if (isEnumType(type)) return type.getValues()[0]?.name;
-  if (!isInputObjectType(type)) return scalarExamples[type.name] ?? 'text';
+  if (!isInputObjectType(type)) return scalars[type.name]?.example ?? 'text';
   const fields = Object.values(type.getFields()).map(toArgument);
   const required = fields.filter(({ isRequired }) => isRequired);
   const shown =
@@ -91,10 +131,14 @@ function exampleOf(given: GraphQLInputType): unknown {
   return Object.fromEntries(shown.map((field) => [toSnakeCase(field.name), exampleOf(field.type)]));
 }
 
-const scalarExamples: Record<string, unknown> = {
-  Int: 1,
-  Float: 0.5,
-  Boolean: true,
-  DateTime: '2026-01-31T12:00:00Z',
-  JSONObject: { key: 'value' },
+const time = '2026-01-31T12:00:00Z';
+
+/** All others are text. */
+const scalars: Record<string, { description: string; example: unknown }> = {
+  Int: { description: 'a whole number of at most 32 bits', example: 1 },
+  Float: { description: 'a number', example: 0.5 },
+  Boolean: { description: 'true or false', example: true },
+  DateTime: { description: `a time of the years 1901 to 9999 in ISO 8601, such as "${time}"`, example: time },
+  UUID: { description: 'a UUID', example: '01981f6e-8a5c-7000-8000-000000000000' },
+  JSONObject: { description: 'an object', example: { key: 'value' } },
 };

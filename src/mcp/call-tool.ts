@@ -1,7 +1,8 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
 import type { GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
-import { MemoryError } from '../errors.ts';
+import { describeGiven, MemoryError } from '../errors.ts';
+import { toSnakeCase } from '../names.ts';
 import { currentRequestContext, newRequestContext, withRequestContext } from '../request-id.ts';
 import { toVariables } from './arguments.ts';
 import { toToolError } from './errors.ts';
@@ -36,10 +37,9 @@ export async function callTool(
   try {
     const named = readRequestContext(given[requestContextName], mayBeKept);
     context = named ?? context;
-    const result = await withRequestContext(context, () =>
-      runOperation({ schema, operation, variables: toVariables(operation, given), execute }),
-    );
-    if (result === null) throw new MemoryError('NOT_FOUND', 'nothing is there under that id');
+    const variables = toVariables(operation, given);
+    const result = await withRequestContext(context, () => runOperation({ schema, operation, variables, execute }));
+    if (result === null) throw notFound(variables);
     return {
       content: [{ type: 'text', text: tool.describe(result as never) }],
       structuredContent: named === null ? result : { ...result, [requestContextName]: describeRequestContext(named) },
@@ -48,4 +48,9 @@ export async function callTool(
   } catch (error) {
     return { ...withRequestContext(context, () => toToolError(error, logger)), _meta: meta() };
   }
+}
+
+function notFound(variables: Record<string, unknown>): MemoryError {
+  const asked = Object.entries(variables).map(([name, value]) => `${toSnakeCase(name)} ${describeGiven(value)}`);
+  return new MemoryError('NOT_FOUND', `nothing is there with ${asked.join(', ')}`);
 }

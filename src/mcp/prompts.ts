@@ -1,9 +1,5 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import {
-  GetPromptRequestSchema,
-  ListPromptsRequestSchema,
-  type GetPromptResult,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { GetPromptResult } from '@modelcontextprotocol/sdk/types.js';
 import type { GraphQLSchema } from 'graphql';
 import { invalidInput } from '../errors.ts';
 import type { CallOptions } from './call-tool.ts';
@@ -13,6 +9,7 @@ import { readOperation, type Operation } from './operation.ts';
 import type { Prompt, PromptValues } from './prompt.ts';
 import { consolidatePrompt } from './prompts/consolidate.ts';
 import { reviewFadingPrompt } from './prompts/review-fading.ts';
+import { requests } from './request-schema.ts';
 
 const prompts: readonly Prompt[] = [consolidatePrompt, reviewFadingPrompt];
 
@@ -36,7 +33,7 @@ export function bindPrompts(schema: GraphQLSchema): BoundPrompts {
 }
 
 export function servePrompts(server: Server, boundPrompts: BoundPrompts, options: CallOptions): void {
-  server.setRequestHandler(ListPromptsRequestSchema, () => ({
+  server.setRequestHandler(requests.listPrompts, () => ({
     prompts: [...boundPrompts.values()].map(({ prompt }) => ({
       name: prompt.name,
       title: prompt.title,
@@ -44,7 +41,7 @@ export function servePrompts(server: Server, boundPrompts: BoundPrompts, options
       arguments: [...prompt.arguments],
     })),
   }));
-  server.setRequestHandler(GetPromptRequestSchema, async ({ params }) => {
+  server.setRequestHandler(requests.getPrompt, async ({ params }) => {
     try {
       const bound = boundPrompts.get(params.name);
       if (bound === undefined)

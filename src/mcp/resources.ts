@@ -1,11 +1,5 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import {
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
-  ReadResourceRequestSchema,
-  type Resource,
-  type ResourceTemplate,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
 import type { GraphQLSchema } from 'graphql';
 import { describeGiven } from '../errors.ts';
 import type { CallOptions } from './call-tool.ts';
@@ -13,6 +7,7 @@ import { ProtocolError, resourceNotFound, toProtocolError } from './errors.ts';
 import { runOperation } from './execute.ts';
 import { memoryFields } from './memory-fields.ts';
 import { readOperation, type Operation } from './operation.ts';
+import { requests } from './request-schema.ts';
 import type { Tool } from './tool.ts';
 import { statsTool } from './tools/stats.ts';
 
@@ -53,13 +48,13 @@ export function bindResources(schema: GraphQLSchema): BoundResources {
 }
 
 export function serveResources(server: Server, resources: BoundResources, options: CallOptions): void {
-  server.setRequestHandler(ListResourcesRequestSchema, () => ({
+  server.setRequestHandler(requests.listResources, () => ({
     resources: [...resources.fixed.values()].map(({ resource }) => resource),
   }));
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
+  server.setRequestHandler(requests.listResourceTemplates, () => ({
     resourceTemplates: listTemplates(options.schema),
   }));
-  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
+  server.setRequestHandler(requests.readResource, async ({ params: { uri } }) => {
     const { operation, variables } = findResource(resources, uri);
     const value = await runOperation({ ...options, operation, variables }).catch((error: unknown) => {
       throw toProtocolError(error, options.logger);

@@ -1,10 +1,5 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import {
-  CallToolRequestSchema,
-  ErrorCode,
-  ListToolsRequestSchema,
-  type Tool as ListedTool,
-} from '@modelcontextprotocol/sdk/types.js';
+import { ErrorCode, type Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
 import type { GraphQLSchema } from 'graphql';
 import { describeGiven } from '../errors.ts';
 import { packageManifest } from '../package-root.ts';
@@ -16,6 +11,7 @@ import { readOperation, type Operation } from './operation.ts';
 import { outputSchemaOf } from './output-schema.ts';
 import { bindPrompts, servePrompts, type BoundPrompts } from './prompts.ts';
 import { bindResources, serveResources, type BoundResources } from './resources.ts';
+import { requests } from './request-schema.ts';
 import type { Tool } from './tool.ts';
 import { tools } from './tools.ts';
 
@@ -66,10 +62,10 @@ export function createMcpServer(options: McpServerOptions): Server {
 
 function serveTools(server: Server, options: McpServerOptions): void {
   const { tools: boundTools } = options;
-  server.setRequestHandler(ListToolsRequestSchema, () => ({
+  server.setRequestHandler(requests.listTools, () => ({
     tools: [...boundTools.values()].map(({ listed }) => listed),
   }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+  server.setRequestHandler(requests.callTool, async ({ params }) => {
     const bound = boundTools.get(params.name);
     if (bound === undefined) {
       const allowed = [...boundTools.keys()].join(', ');

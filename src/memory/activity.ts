@@ -13,8 +13,8 @@ import {
 } from '../db/sql/select-events.ts';
 import { invalidInput, MemoryError } from '../errors.ts';
 import type { MemoryContext } from './context.ts';
-import { entityTypes } from './events.ts';
-import { normaliseName, storable } from './text.ts';
+import { entityTypes, eventTypes } from './events.ts';
+import { normaliseName, searchable } from './text.ts';
 import { checkDate, checkNumber, checkOneOf } from './values.ts';
 
 export type { EventPosition, EventRow };
@@ -181,8 +181,11 @@ export async function findHorizon(db: Database, tenantId: string): Promise<Horiz
   return { position: { transactionId: row.horizon, sequence: 0n }, heldBackIds: row.heldBackIds };
 }
 
+/** A caller that sends text may send a time, which its door has read already. */
+export const sinceAllowed = 'a time in ISO 8601, the UUID of an event, or what an earlier answer gave to resume from';
+
 async function startOf(context: MemoryContext, since: Date | string): Promise<EventPosition> {
-  if (typeof since === 'string') return getPosition(context, 'since', since);
+  if (typeof since === 'string') return getPosition(context, 'since', since, sinceAllowed);
   const { tenantId } = context.principal;
   const moment = checkDate('since', since) ?? since;
   const horizon = await findHorizon(context.db, tenantId);
@@ -193,11 +196,16 @@ async function startOf(context: MemoryContext, since: Date | string): Promise<Ev
 }
 
 /** Of an event id, or of a position as `formatPosition` writes it. */
-export async function getPosition(context: MemoryContext, field: string, given: string): Promise<EventPosition> {
+export async function getPosition(
+  context: MemoryContext,
+  field: string,
+  given: string,
+  allowed = 'an event id, or a position as an earlier answer gave it',
+): Promise<EventPosition> {
   const text = given.trim();
   const position = parsePosition(text);
   if (position !== null) return position;
-  if (!isUuid(text)) throw invalidInput(field, 'an event id, or a position as an earlier answer gave it', given);
+  if (!isUuid(text)) throw invalidInput(field, allowed, given);
   const { tenantId } = context.principal;
   const event = await context.db.tenant(tenantId).memoryEvent.findUnique({
     where: { tenantId_id: { tenantId, id: text.toLowerCase() } },
@@ -238,17 +246,19 @@ function latestOf(one: EventPosition | undefined, other: EventPosition | undefin
 
 /** Checked, and without what was not given. */
 export async function conditionsOf(context: MemoryContext, filter: ActivityFilter): Promise<EventConditions> {
-  const { eventTypes, entityTypes: types, entityId, actor, requestId, scope, sinceEventId } = filter;
+  const { eventTypes: kinds, entityTypes: types, entityId, actor, requestId, scope, sinceEventId } = filter;
   const since = checkDate('since', filter.since);
   const until = checkDate('until', filter.until);
   return {
-    ...(eventTypes && { eventTypes: checkCount('event_types', eventTypes).map(checkEventType) }),
+    ...(kinds && {
+      eventTypes: checkCount('event_types', kinds).map((kind) => checkOneOf('event_types', kind, eventTypes)),
+    }),
     ...(types && {
       entityTypes: checkCount('entity_types', types).map((type) => checkOneOf('entity_types', type, entityTypes)),
     }),
-    ...(entityId && { entityId: storable(entityId).trim() }),
-    ...(actor && { actor: storable(actor).trim() }),
-    ...(requestId && { requestId: storable(requestId).trim() }),
+    ...(entityId && { entityId: searchable(entityId).trim() }),
+    ...(actor && { actor: searchable(actor).trim() }),
+    ...(requestId && { requestId: searchable(requestId).trim() }),
     ...(scope && { scope: normaliseName('scope', scope) }),
     ...(since && { since }),
     ...(until && { until }),
@@ -261,20 +271,15 @@ function checkCount(field: string, given: readonly string[]): readonly string[] 
   return given;
 }
 
-function checkEventType(given: string): string {
-  if (!/^[a-z_]+\.[a-z_]+$/.test(given)) throw invalidInput('event_types', 'names such as "fact.stored"', given);
-  return given;
-}
-
 /** The same as the conditions say in the database, for an event that has been read already. */
 export function isMatch(event: EventRow, conditions: EventConditions): boolean {
-  const { eventTypes, entityTypes: types, since, until, after, before } = conditions;
+  const { eventTypes: kinds, entityTypes: types, since, until, after, before } = conditions;
   const equal = (['entityId', 'actor', 'requestId', 'scope'] as const).every(
     (name) => conditions[name] === undefined || conditions[name] === event[name],
   );
   return (
     equal &&
-    (eventTypes?.includes(event.eventType) ?? true) &&
+    (kinds?.includes(event.eventType) ?? true) &&
     (types?.includes(event.entityType) ?? true) &&
     (since === undefined || event.occurredAt >= since) &&
     (until === undefined || event.occurredAt < until) &&

@@ -78,7 +78,7 @@ export async function countChanges(context: MemoryContext, span: Span): Promise<
   return context.db.tenant(tenantId).$queryRaw<ChangeCount[]>(countChangesBetween({ tenantId, from, to, types }));
 }
 
-function checkSpan(span: Span): { from: Date; to: Date; types: readonly MemoryType[] | null } {
+export function checkSpan(span: Span): { from: Date; to: Date; types: readonly MemoryType[] | null } {
   checkDate('from', span.from);
   checkDate('to', span.to);
   if (span.to < span.from) throw invalidInput('to', 'not before from', span.to);

@@ -144,7 +144,11 @@ async function writeStatus(
   });
 }
 
-function eventOf(verb: string, before: VersionInUse | null, after: VersionInUse): EventInput {
+function eventOf(
+  verb: 'registered' | 'activated' | 'retired',
+  before: VersionInUse | null,
+  after: VersionInUse,
+): EventInput {
   return {
     eventType: `embedding_version.${verb}`,
     entityType: 'embedding_version',

@@ -4,6 +4,7 @@ import { insertEpisodes, type NewEpisodeRow } from '../db/sql/insert-episodes.ts
 import { invalidInput, MemoryError } from '../errors.ts';
 import type { Episode, Prisma } from '../generated/prisma/client.ts';
 import { countsOrNone, createRedactor, type RedactionCounts } from '../redaction/redactor.ts';
+import { atPlace, atPlaceError } from './at-place.ts';
 import type { MemoryContext } from './context.ts';
 import { embedAll, embedOne, vectorsOfOne, vectorsToWrite } from './embed.ts';
 import { doOnce } from './idempotency.ts';
@@ -49,7 +50,7 @@ export async function ingestEpisodes(context: MemoryContext, inputs: readonly St
     throw invalidInput('episodes', `1 to ${batchLimit} episodes`, inputs.length);
   }
   const episodes = inputs.map((input, place) => {
-    const values = atPlace(place, () => normaliseEpisode(context, input));
+    const values = atPlace('episodes', place, () => normaliseEpisode(context, input));
     return { place, input, values };
   });
   const embedded = await embedAll(
@@ -59,7 +60,7 @@ export async function ingestEpisodes(context: MemoryContext, inputs: readonly St
   const ids = await context.db.transaction(context.principal.tenantId, async (transaction) => {
     const observed = episodes.map(({ values }) => values);
     const maintenance = await findMaintenanceSession(context, transaction, observed);
-    if (maintenance !== null) atPlaceError(maintenance.place)(isMaintenanceSession(maintenance.sessionId));
+    if (maintenance !== null) atPlaceError('episodes', maintenance.place)(isMaintenanceSession(maintenance.sessionId));
     const vectors = await vectorsToWrite(context, transaction, embedded);
     const vectorsOf = (place: number): Vectors => ({ embeddings: vectors[place] ?? [] });
     await appendAll(
@@ -75,7 +76,7 @@ export async function ingestEpisodes(context: MemoryContext, inputs: readonly St
       else
         stored.push(
           await appendEpisode(createMutation(context, transaction), input, values, vectorsOf(place)).catch(
-            atPlaceError(place),
+            atPlaceError('episodes', place),
           ),
         );
     }
@@ -97,22 +98,6 @@ async function loadEpisodes(context: MemoryContext, ids: readonly string[]): Pro
 
 /** Of one batch. More is no faster, and holds the database longer. */
 export const batchLimit = 500;
-
-function atPlace<T>(place: number, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    return atPlaceError(place)(error);
-  }
-}
-
-function atPlaceError(place: number): (error: unknown) => never {
-  return (error) => {
-    if (!(error instanceof MemoryError)) throw error;
-    const { hint } = error;
-    throw new MemoryError(error.code, `episodes[${place}].${error.message}`, hint === undefined ? {} : { hint });
-  };
-}
 
 type EpisodeValues = Omit<NewEpisodeRow, 'tenantId' | 'requestId' | 'embeddings'> & {
   redacted: RedactionCounts | undefined;
@@ -180,13 +165,11 @@ async function appendEpisode(
   });
 }
 
-export async function getEpisode(context: MemoryContext, id: string): Promise<Episode> {
+export async function findEpisode(context: MemoryContext, id: string): Promise<Episode | null> {
   const { tenantId } = context.principal;
-  const episode = await context.db.tenant(tenantId).episode.findFirst({
+  return context.db.tenant(tenantId).episode.findFirst({
     where: { tenantId, id: checkUuid('id', id), ...isThere(context) },
   });
-  if (episode === null) throw new MemoryError('NOT_FOUND', `episode ${id} is not there`);
-  return episode;
 }
 
 /** Expired and forgotten ones are gone for every reader, even before a sweep removes them. */

@@ -20,12 +20,78 @@ export const entityTypes = [
 ] as const;
 export type EntityType = (typeof entityTypes)[number];
 
+/** All that is ever recorded, in the order of what it is done to. */
+export const eventTypes = [
+  'episode.stored',
+  'episode.consolidated',
+  'episode.consolidation_failed',
+  'episode.failed',
+  'episode.dead_lettered',
+  'episode.requeued',
+  'episode.extended',
+  'episode.expired',
+  'episode.evicted',
+  'episode.forgotten',
+  'episode.restored',
+  'episode.undone',
+  'episode.erased',
+  'fact.stored',
+  'fact.confirmed',
+  'fact.superseded',
+  'fact.bridged',
+  'fact.promoted',
+  'fact.fading',
+  'fact.recovered',
+  'fact.expired',
+  'fact.evicted',
+  'fact.retracted',
+  'fact.restored',
+  'fact.removed',
+  'fact.undone',
+  'fact.erased',
+  'rule.stored',
+  'rule.confirmed',
+  'rule.marked_helpful',
+  'rule.marked_harmful',
+  'rule.promoted',
+  'rule.demoted',
+  'rule.inverted',
+  'rule.edited',
+  'rule.disabled',
+  'rule.enabled',
+  'rule.fading',
+  'rule.recovered',
+  'rule.expired',
+  'rule.evicted',
+  'rule.forgotten',
+  'rule.restored',
+  'rule.removed',
+  'rule.undone',
+  'rule.erased',
+  'link.created',
+  'link.removed',
+  'embedding_version.registered',
+  'embedding_version.activated',
+  'embedding_version.retired',
+  'consolidation_run.claimed',
+  'consolidation_run.narrowed',
+  'consolidation_run.succeeded',
+  'consolidation_run.failed',
+  'consolidation_run.lost',
+  'consolidation_run.undone',
+  'token.created',
+  'token.rotated',
+  'token.revoked',
+  'tenant.entered',
+] as const;
+export type EventType = (typeof eventTypes)[number];
+
 export interface EventInput {
   id?: string;
   /** The event of the write that this one followed from. */
   causeEventId?: string;
   revertsEventId?: string;
-  eventType: `${string}.${string}`;
+  eventType: EventType;
   entityType: EntityType;
   entityId: string;
   before?: Prisma.InputJsonObject;

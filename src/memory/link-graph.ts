@@ -116,9 +116,12 @@ function toLink(row: LinkRow): LinkOfMemory {
   return { source, target, relation, createdAt, direction, other: direction === 'outbound' ? target : source };
 }
 
+/** The check constraints of the tables hold the same values. */
+export type TombstoneReason = 'expired' | 'capacity' | 'retention' | 'erased';
+
 /** What is left of a memory that is gone: enough to answer a citation, nothing of what it said. */
 export interface Tombstone extends MemoryReference {
-  reason: string;
+  reason: TombstoneReason;
   createdAt: Date;
   deletedAt: Date;
 }
@@ -163,8 +166,8 @@ async function loadTombstones(
           select: { ...tombstoneColumns, type: true },
         });
   return [
-    ...ofEpisodes.map((row) => ({ ...row, type: 'episode' as const })),
-    ...ofOthers.map((row) => ({ ...row, type: row.type as MemoryType })),
+    ...ofEpisodes.map((row) => ({ ...row, type: 'episode' as const, reason: row.reason as TombstoneReason })),
+    ...ofOthers.map((row) => ({ ...row, type: row.type as MemoryType, reason: row.reason as TombstoneReason })),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { readMemoryRows, selectMemoryRows } from '../db/sql/memory-rows.ts';
-import type { MemoryType } from '../db/sql/memory-snapshot.ts';
+import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
 import type { Transaction } from '../db/database.ts';
 import { MemoryError } from '../errors.ts';
 import type { Episode, Fact, Rule } from '../generated/prisma/client.ts';
@@ -36,6 +36,12 @@ export async function findMemory(context: MemoryContext, { type, id }: MemoryRef
   if (type === 'rule') return orNull(await client.rule.findUnique({ where }));
   const episode = await client.episode.findUnique({ where });
   return episode !== null && episode.expiresAt > context.now() ? { type: 'episode', row: episode } : null;
+}
+
+/** The same where only the id is known: no two memories share one, whatever their types. */
+export async function findMemoryOfAnyType(context: MemoryContext, id: string): Promise<Memory | null> {
+  const found = await Promise.all(memoryTypes.map((type) => findMemory(context, { type, id })));
+  return found.find((memory) => memory !== null) ?? null;
 }
 
 function orNull(row: MemoryRow | null): Memory | null {

@@ -37,13 +37,13 @@ interface Place {
 
 function keep(value: unknown, place: Place): unknown {
   const { redactor, field, name } = place;
-  if (typeof value === 'string') return redactor.redactValue(field, name, storable(value));
+  if (typeof value === 'string') return redactor.redactValue(field, name, storable(field, value));
   if (typeof value === 'number') return keepNumber(value, place);
   if (Array.isArray(value)) return value.map((inner) => keep(inner, place));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([given, inner]) => {
-      const shown = redactor.redact(field, storable(given));
+      const shown = redactor.redact(field, storable(field, given));
       return [shown, keep(inner, { redactor, field, name: given })];
     }),
   );

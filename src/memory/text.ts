@@ -8,9 +8,9 @@ export const contentRefusalLimit = 200_000;
 export const nameLimit = 200;
 
 /**
- * The stored form of free text: no NUL (PostgreSQL refuses it), no half of a surrogate pair, runs of blanks collapsed,
- * without what must not be kept, cut at the limit between code points. Blank text is refused: there is nothing to
- * remember in it. So is a whole book.
+ * The stored form of free text: no NUL (PostgreSQL refuses it), runs of blanks collapsed, without what must not be kept,
+ * cut at the limit between code points. Blank text is refused: there is nothing to remember in it. So is a whole book, and
+ * text that is broken.
  */
 export function normaliseContent(redactor: Redactor, field: string, given: string): RedactedText {
   if (given.length > contentRefusalLimit) {
@@ -21,7 +21,7 @@ export function normaliseContent(redactor: Redactor, field: string, given: strin
       'Store its parts, or what matters in it.',
     );
   }
-  const text = storable(given)
+  const text = storable(field, given)
     .replace(/[^\S\n]+/g, ' ')
     .replace(/\s*\n\s*/g, '\n')
     .trim();
@@ -30,8 +30,19 @@ export function normaliseContent(redactor: Redactor, field: string, given: strin
   return cutAtCodePoint(redactor.redact(field, text), contentLimit);
 }
 
-/** Without what PostgreSQL refuses in text: NUL, and halves of surrogate pairs. */
-export function storable(text: string): string {
+/**
+ * Without NUL, which PostgreSQL refuses and which says nothing. Half of a surrogate pair is what is left of a character
+ * that somebody cut through: put another in its place, and what is kept is not what was said. It is refused.
+ */
+export function storable(field: string, given: string): string {
+  if (!given.isWellFormed()) {
+    throw invalidInput(field, 'text without half a character (a lone UTF-16 surrogate)', given);
+  }
+  return given.replaceAll('\0', '');
+}
+
+/** For what is only looked for, and need not be found: without what PostgreSQL refuses in text. */
+export function searchable(text: string): string {
   return text.replaceAll('\0', '').toWellFormed();
 }
 

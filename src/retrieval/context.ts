@@ -1,4 +1,5 @@
 import { invalidInput } from '../errors.ts';
+import { atPlace } from '../memory/at-place.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import type { MemoryReference } from '../memory/links.ts';
 import type { Maturity } from '../memory/rule-maturity.ts';
@@ -14,6 +15,7 @@ import { keepReceipts, shownOf, type ReceiptCandidate, type ReceiptDraft, type R
 import { sectionNames, sectionOf, type SectionName } from './sections.ts';
 import { Stopwatch, type Milliseconds } from './stopwatch.ts';
 import { loadTokenizer, type TokenizerName } from './tokenizers.ts';
+import type { Intent } from './intent.ts';
 
 export interface ContextInput {
   /** What the butler is about to work on. */
@@ -50,7 +52,7 @@ export interface ContextOutcome {
   receiptId: string;
   /** Those that have an item, in the order of the text. */
   sections: ContextSection[];
-  intent: string;
+  intent: Intent;
 }
 
 /**
@@ -71,8 +73,8 @@ export async function buildContextBatch(
   context: MemoryContext,
   inputs: readonly ContextInput[],
 ): Promise<ContextOutcome[]> {
-  if (inputs.length > batchLimit) throw invalidInput('contexts', `at most ${batchLimit}`, inputs.length);
-  const prepared = inputs.map((input) => prepare(context, input));
+  if (inputs.length > batchLimit) throw invalidInput('requests', `at most ${batchLimit}`, inputs.length);
+  const prepared = inputs.map((input, place) => atPlace('requests', place, () => prepare(context, input)));
   const assembled = await assemble(context, prepared);
   const receiptIds = await keepReceipts(context, assembled.map(receiptOf));
   return assembled.map((one, place) => outcomeOf(one, receiptIds[place] as string));
@@ -112,7 +114,7 @@ export interface ContextLine extends Line {
 
 export interface AssembledContext extends PreparedContext {
   tokenizer: TokenizerName;
-  intent: string;
+  intent: Intent;
   fitted: Fitted<ContextLine>;
   candidates: ReceiptCandidate[];
   dropped: ReceiptDrop[];

@@ -6,13 +6,13 @@ import { referenceKey, type Memory } from '../memory/memories.ts';
 import { checkUuid } from '../memory/values.ts';
 import { assembleContext, type ContextInput } from './context.ts';
 import { completeFilter } from './filter.ts';
-import { findFilterDrop, type FilterStage } from './filter-stages.ts';
-import type { FitStage } from './fit-budget.ts';
+import { findFilterDrop } from './filter-stages.ts';
 import { loadFound } from './load-found.ts';
 import { recallMemories, type RecallInput, type RecallOutcome } from './recall.ts';
 import { compositeOf, type ReceiptCandidate } from './receipts.ts';
 import { searchMemories, type SearchOutcome } from './search.ts';
 import { sectionNames, type SectionName } from './sections.ts';
+import type { DropStage } from './stages.ts';
 
 export type ExplainContextInput = ContextInput & { memory: MemoryReference };
 
@@ -23,9 +23,6 @@ export interface ExplainQueryInput extends Omit<RecallInput, 'topic'> {
   kind?: 'recall' | 'search' | null | undefined;
 }
 
-/** A stage that ranks may be any that recall names, such as `relevance_floor`. */
-export type ExplainStage = 'not_found' | FilterStage | 'no_match' | 'limit' | FitStage | (string & {});
-
 export interface MemoryExplanation {
   memory: MemoryReference;
   kind: 'context' | 'recall' | 'search';
@@ -33,7 +30,7 @@ export interface MemoryExplanation {
   /** Whether it is in the answer. */
   came: boolean;
   /** The first stage that dropped it; null when it came. */
-  stage: ExplainStage | null;
+  stage: DropStage | null;
   /** One sentence. */
   reason: string;
   /** Its place in the answer, or in its section of a context, from 1. */

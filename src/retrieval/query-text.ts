@@ -1,5 +1,5 @@
 import { invalidInput } from '../errors.ts';
-import { storable } from '../memory/text.ts';
+import { searchable } from '../memory/text.ts';
 
 export interface QueryReading {
   /** What a message about it calls it. */
@@ -28,7 +28,7 @@ export const queryCharacterLimit = 4000;
  * is no search expression at all: there quotation marks and hyphens are only punctuation.
  */
 export function readQuery(given: string, { field, isExpression }: QueryReading): QueryText {
-  const text = cut(storable(given).replace(/\s+/g, ' ').trim());
+  const text = cut(searchable(given).replace(/\s+/g, ' ').trim());
   if (text === '') throw invalidInput(field, 'text that is not blank', given);
   if (!isExpression || text.length > expressionLimit)
     return { text, meaning: text, words: withVariants(text), phrases: [], exclusions: [] };

@@ -15,6 +15,7 @@ import { prepareRecall, scoreMatches, type Scored } from './recall.ts';
 import type { ReceiptCandidate, ReceiptDrop } from './receipts.ts';
 import { recency, scorePartsOf, weightedScore } from './score.ts';
 import type { Stopwatch } from './stopwatch.ts';
+import type { Intent } from './intent.ts';
 
 export interface ContextQuestion {
   prompt: string;
@@ -33,7 +34,7 @@ export interface RankedMemory {
 }
 
 export interface ContextRanking {
-  intent: string;
+  intent: Intent;
   /** In no particular order. */
   ranked: RankedMemory[];
   /** Those that were looked at and may not be shown, and why. */
@@ -65,7 +66,9 @@ export async function rankForContexts(
     ),
   );
   return stopwatch.time('choose', () =>
-    Promise.all(drafts.map((draft, place) => rankingOf(context, draft, searches[place]?.routing.intent ?? ''))),
+    Promise.all(
+      drafts.map((draft, place) => rankingOf(context, draft, (searches[place] as PreparedSearch).routing.intent)),
+    ),
   );
 }
 
@@ -106,17 +109,17 @@ function draftOf(
 async function rankingOf(
   context: MemoryContext,
   { always, others, eligible }: Draft,
-  intent: string,
+  intent: Intent,
 ): Promise<ContextRanking> {
   const memories = await openAll(context, eligible.map(memoryOf));
   const byId = new Map(memories.map((memory) => [memory.row.id, memory]));
   const matching = rankMatching(context, eligible, byId);
-  const left = others.filter(({ droppedBy }) => droppedBy !== null);
+  const left = others.flatMap((one) => (one.droppedBy === null ? [] : [{ ...one, stage: one.droppedBy }]));
   return {
     intent,
     ranked: [...always, ...matching],
     candidates: left.map((one) => ({ ...referenceOf(one), ...scoresOf(one) })),
-    dropped: left.map((one) => ({ ...referenceOf(one), stage: one.droppedBy ?? '', reason: null })),
+    dropped: left.map((one) => ({ ...referenceOf(one), stage: one.stage, reason: null })),
   };
 }
 

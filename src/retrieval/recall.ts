@@ -1,4 +1,5 @@
 import type { Config } from '../config/schema.ts';
+import { atPlace } from '../memory/at-place.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { invalidInput } from '../errors.ts';
 import type { MemoryReference } from '../memory/links.ts';
@@ -50,10 +51,10 @@ export async function recallMemoriesBatch(
   context: MemoryContext,
   inputs: readonly RecallInput[],
 ): Promise<RecallOutcome[]> {
-  if (inputs.length > batchLimit) throw invalidInput('recalls', `at most ${batchLimit}`, inputs.length);
+  if (inputs.length > batchLimit) throw invalidInput('inputs', `at most ${batchLimit}`, inputs.length);
   return runRecalls(
     context,
-    inputs.map((input) => prepareRecall(context, input)),
+    inputs.map((input, place) => atPlace('inputs', place, () => prepareRecall(context, input))),
   );
 }
 

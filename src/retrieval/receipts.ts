@@ -21,6 +21,7 @@ import type { CompositeParts } from './score.ts';
 import type { Considered, SearchOutcome } from './search.ts';
 import { blockForm, type SectionName } from './sections.ts';
 import type { Milliseconds } from './stopwatch.ts';
+import type { DropStage } from './stages.ts';
 
 export type ReceiptKind = 'context' | 'recall' | 'search';
 
@@ -47,13 +48,13 @@ export interface ReceiptChoice extends MemoryReference {
 
 /** A memory that was ranked and not shown, with the stage that dropped it. */
 export interface ReceiptDrop extends MemoryReference {
-  stage: string;
+  stage: DropStage;
   reason: string | null;
 }
 
 /** How many more were dropped by a stage than the receipt names. */
 export interface ReceiptDropCount {
-  stage: string;
+  stage: DropStage;
   count: number;
 }
 
@@ -213,7 +214,7 @@ function abridge(
       .slice(0, most)
       .map(({ id }) => id),
   );
-  const counts = new Map<string, number>();
+  const counts = new Map<DropStage, number>();
   for (const { id, stage } of dropped) if (!named.has(id)) counts.set(stage, (counts.get(stage) ?? 0) + 1);
   return {
     candidates: ranked.filter(({ id }) => chosen.has(id) || named.has(id)).map(asCandidate),

@@ -1,4 +1,5 @@
 import { invalidInput } from '../errors.ts';
+import { atPlace } from '../memory/at-place.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import type { MemoryReference } from '../memory/links.ts';
 import { asMemory, referenceKey, type Memory, type MemoryRow } from '../memory/memories.ts';
@@ -11,6 +12,7 @@ import { loadFound } from './load-found.ts';
 import type { PreparedSearch, SemanticChannel } from './plan.ts';
 import { readQuery, type QueryReading } from './query-text.ts';
 import { Stopwatch, type Milliseconds } from './stopwatch.ts';
+import type { DropStage } from './stages.ts';
 
 export interface SearchInput extends SearchFilter {
   query: string;
@@ -35,7 +37,7 @@ export interface Considered extends MemoryReference {
   relevance: number;
   parts: MatchParts;
   /** Null when it was returned. */
-  droppedBy: string | null;
+  droppedBy: DropStage | null;
 }
 
 export interface SearchOutcome {
@@ -66,10 +68,10 @@ export async function searchMemoriesBatch(
   context: MemoryContext,
   inputs: readonly SearchInput[],
 ): Promise<SearchOutcome[]> {
-  if (inputs.length > batchLimit) throw invalidInput('searches', `at most ${batchLimit}`, inputs.length);
+  if (inputs.length > batchLimit) throw invalidInput('inputs', `at most ${batchLimit}`, inputs.length);
   return runSearches(
     context,
-    inputs.map((input) => prepareSearch(context, input)),
+    inputs.map((input, place) => atPlace('inputs', place, () => prepareSearch(context, input))),
   );
 }
 
@@ -136,6 +138,6 @@ function outcomeOf(
   };
 }
 
-export function consider({ candidate, score, relevance, parts }: Match, droppedBy: string | null): Considered {
+export function consider({ candidate, score, relevance, parts }: Match, droppedBy: DropStage | null): Considered {
   return { type: candidate.type, id: candidate.id, score, relevance, parts, droppedBy };
 }

@@ -75,6 +75,23 @@ describe('introspection', () => {
   });
 });
 
+describe('the depth of a document', () => {
+  /** An event, and the one that caused it, and so on: as many levels as it says. */
+  const ofDepth = (depth: number): string => {
+    const causes = depth - 4;
+    return `{ activity(first: 1) { edges { node { ${'cause { '.repeat(causes)}uuid${' }'.repeat(causes)} } } } }`;
+  };
+
+  it.each([
+    [15, undefined],
+    [16, 'Query exceeds maximum depth (depth: 16, max: 15)'],
+  ])('of %i levels is answered with %s', async (depth, message) => {
+    const { errors } = await ask(configWith({}, 'development'), { query: ofDepth(depth) });
+
+    expect(errors?.[0]?.message).toBe(message);
+  });
+});
+
 describe('a persisted operation', () => {
   const named = (sha256Hash: string): object => ({ extensions: { persistedQuery: { version: 1, sha256Hash } } });
 

@@ -85,4 +85,10 @@ describe('schedules', () => {
       nextAt: '2026-03-04T03:00:00.000Z',
     });
   });
+
+  it('are not listed for a job that there is not, which is told instead', async () => {
+    const { errors } = await ask('{ jobRuns(name: "sweep") { totalCount } }');
+
+    expect(errors?.[0]?.message).toMatch(/^name: one of consolidate, .*decay-sweep, .*given "sweep"$/);
+  });
 });

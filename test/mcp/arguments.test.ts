@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { toVariables } from '../../src/mcp/arguments.ts';
 import { paintOf, paintWall, readPaintOperation } from './paint.ts';
 
+/** What PaintInput cannot do without. */
+const required = { main_colour: 'red', more_spots: [] };
+
 describe('the arguments of a tool', () => {
   it('become the fields of the input object, down through objects and lists', () => {
     const given = {
@@ -30,13 +33,14 @@ describe('the arguments of a tool', () => {
   it('keep the names inside free-form values', () => {
     const freeForm = { some_key: { other_key: [{ third_key: 1 }] }, camelKey: 2, main_colour: 3 };
 
-    expect(toVariables(paintWall, { free_form: freeForm, first_spot: { free_form: freeForm } })).toEqual({
-      input: { freeForm, firstSpot: { freeForm } },
-    });
+    expect(
+      toVariables(paintWall, { ...required, free_form: freeForm, first_spot: { from_left: 1, free_form: freeForm } }),
+    ).toMatchObject({ input: { freeForm, firstSpot: { fromLeft: 1, freeForm } } });
   });
 
   it('are understood where a list, an object, a number or a flag was sent as text', () => {
     const given = {
+      main_colour: 'red',
       other_colours: '["red"]',
       first_spot: '{"from_left": "0.5", "nick_names": "[\\"7\\"]", "free_form": "{\\"a\\": \\"1\\"}"}',
       more_spots: '[{"from_left": 1}]',
@@ -47,6 +51,7 @@ describe('the arguments of a tool', () => {
 
     expect(toVariables(paintWall, given)).toEqual({
       input: {
+        mainColour: 'red',
         otherColours: ['red'],
         firstSpot: { fromLeft: 0.5, nickNames: ['7'], freeForm: { a: '1' } },
         moreSpots: [{ fromLeft: 1 }],
@@ -58,18 +63,59 @@ describe('the arguments of a tool', () => {
   });
 
   it.each([
-    ['a number', { coat_count: ' 7' }],
-    ['a number', { coat_count: '0x7' }],
-    ['a number', { coat_count: '07' }],
-    ['a number', { coat_count: '' }],
-    ['a number', { coat_count: 'NaN' }],
-    ['a number', { coat_count: '9'.repeat(400) }],
-    ['a flag', { is_dry: 'True' }],
-    ['a flag', { is_dry: '1' }],
-  ])('stay text where that is not exactly %s, for GraphQL to refuse: %j', (_, given) => {
-    const [value] = Object.values(given);
+    ['an unknown value', { main_colour: 'blue' }, 'main_colour: one of red, dark_green; given "blue"'],
+    ['another type of value', { main_colour: 1 }, 'main_colour: one of red, dark_green; given 1'],
+    [
+      'an unknown value in a list',
+      { other_colours: ['red', 'x'] },
+      'other_colours[1]: one of red, dark_green; given "x"',
+    ],
+    ['blanks around a number', { coat_count: ' 7' }, 'coat_count: a whole number of at most 32 bits; given " 7"'],
+    ['a number of base 16', { coat_count: '0x7' }, 'coat_count: a whole number of at most 32 bits; given "0x7"'],
+    ['a number with a leading zero', { coat_count: '07' }, 'coat_count: a whole number'],
+    ['blank text for a number', { coat_count: '' }, 'coat_count: a whole number of at most 32 bits; given ""'],
+    ['NaN', { coat_count: 'NaN' }, 'coat_count: a whole number of at most 32 bits; given "NaN"'],
+    ['a number without end', { coat_count: '9'.repeat(400) }, 'coat_count: a whole number'],
+    ['half a number', { coat_count: 1.5 }, 'coat_count: a whole number of at most 32 bits; given 1.5'],
+    [
+      'a number that is too large',
+      { first_spot: { from_left: Infinity } },
+      'first_spot.from_left: a number; given Infinity',
+    ],
+    ['a flag in capitals', { is_dry: 'True' }, 'is_dry: true or false; given "True"'],
+    ['a number for a flag', { is_dry: 1 }, 'is_dry: true or false; given 1'],
+    [
+      'numbers for text',
+      { first_spot: { from_left: 1, nick_names: '[1]' } },
+      'first_spot.nick_names[0]: text; given 1',
+    ],
+    ['null for what must be there', { main_colour: null }, 'main_colour: one of red, dark_green; given null'],
+    ['null for a list', { more_spots: null }, 'more_spots: a list; given null'],
+    ['null in a list', { other_colours: [null] }, 'other_colours[0]: one of red, dark_green; given null'],
+    [
+      'null where there is a default',
+      { coat_count: null },
+      'coat_count: a whole number of at most 32 bits; given null',
+    ],
+  ])('are refused with %s: what is allowed, what was given, and where', (_, given, message) => {
+    expect(() => toVariables(paintWall, { ...required, ...given })).toThrow(
+      expect.objectContaining({ code: 'INVALID_INPUT', message: expect.stringContaining(message) as string }) as Error,
+    );
+  });
 
-    expect(Object.values(toVariables(paintWall, given)['input'] as object)).toEqual([value]);
+  it.each([
+    ['all', {}, 'main_colour: one of red, dark_green; given nothing', 'Required: main_colour, more_spots.'],
+    ['one', { main_colour: 'red' }, 'more_spots: a list; given nothing', 'Required: main_colour, more_spots.'],
+    [
+      'one of a nested object',
+      { ...required, more_spots: [{ from_left: 1 }, {}] },
+      'more_spots[1].from_left: a number; given nothing',
+      'Required: from_left.',
+    ],
+  ])('are refused without what is required: %s', (_, given, message, hint) => {
+    expect(() => toVariables(paintWall, given)).toThrow(
+      expect.objectContaining({ code: 'INVALID_INPUT', message, hint }) as Error,
+    );
   });
 
   it.each([
@@ -82,9 +128,14 @@ describe('the arguments of a tool', () => {
     ['a list for an object', { first_spot: [] }, 'first_spot: an object; given []', '{"from_left":0.5}'],
     ['plain text for a free-form object', { free_form: 'x' }, 'free_form: an object', '{"key":"value"}'],
     ['the text of a list for a free-form object', { free_form: '[]' }, 'free_form: an object', '{"key":"value"}'],
-    ['plain text inside', { more_spots: [{ nick_names: 'a' }] }, 'more_spots[0].nick_names: a list', '["text"]'],
+    [
+      'plain text inside',
+      { more_spots: [{ from_left: 1, nick_names: 'a' }] },
+      'more_spots[0].nick_names: a list',
+      '["text"]',
+    ],
   ])('are refused with %s, and the hint shows the right form', (_, given, message, example) => {
-    expect(() => toVariables(paintWall, given)).toThrow(
+    expect(() => toVariables(paintWall, { ...required, ...given })).toThrow(
       expect.objectContaining({
         code: 'INVALID_INPUT',
         message: expect.stringContaining(message) as string,
@@ -103,12 +154,12 @@ describe('the arguments of a tool', () => {
     [
       'an unknown one of a nested object',
       { first_spot: { left: 1 } },
-      /one of from_left, nick_names, free_form; given "left"$/,
+      /^argument of first_spot: one of from_left, nick_names, free_form; given "left"$/,
     ],
     ['one that every object has', { constructor: 1 }, /given "constructor"$/],
     ['one that sets a prototype', JSON.parse('{"__proto__":{"a":1}}') as object, /given "__proto__"$/],
   ])('are refused with %s', (_, given, message) => {
-    expect(() => toVariables(paintWall, given as Record<string, unknown>)).toThrow(
+    expect(() => toVariables(paintWall, { ...required, ...given })).toThrow(
       expect.objectContaining({ code: 'INVALID_INPUT', message: expect.stringMatching(message) as string }) as Error,
     );
   });

@@ -126,6 +126,12 @@ describe('the list of events', () => {
 
   it.each<[string, ActivityFilter, string, RegExp]>([
     ['an event type that is none', { eventTypes: ['Stored'] }, 'INVALID_INPUT', /event_types: .*"Stored"/],
+    [
+      'an event type that there is not',
+      { eventTypes: ['fact.stored', 'nope.never'] },
+      'INVALID_INPUT',
+      /event_types: one of episode.stored, .*fact.superseded, .*tenant.entered; given "nope.never"/,
+    ],
     ['an entity type that is none', { entityTypes: ['memory'] }, 'INVALID_INPUT', /entity_types: one of .*"memory"/],
     ['too many types', { eventTypes: Array<string>(51).fill('a.b') }, 'INVALID_INPUT', /at most 50; given 51/],
     ['an event id that is none', { sinceEventId: 'last' }, 'INVALID_INPUT', /since_event_id: .*given "last"/],

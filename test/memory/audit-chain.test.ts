@@ -114,7 +114,7 @@ describe('the chain of events', () => {
   it('goes on after a transaction that failed, and after part of one that was taken back', async () => {
     await storeFacts(1);
     const attempt = mutate(context(), async (mutation) => {
-      await mutation.record({ eventType: 'tenant.tried', entityType: 'tenant', entityId: 'default' });
+      await mutation.record({ eventType: 'tenant.entered', entityType: 'tenant', entityId: 'default' });
       throw new Error('changed my mind');
     });
     await expect(attempt).rejects.toThrow('changed my mind');

@@ -14,10 +14,14 @@ describe('metadata', () => {
     expect(normaliseMetadata(redactor, 'metadata', given)).toEqual({ ...given, at: '1970-01-01T00:00:00.000Z' });
   });
 
-  it('loses NUL and halves of surrogate pairs, in names and in values', () => {
-    expect(normaliseMetadata(redactor, 'metadata', { 'a\0b': ['c\0', '\udc00d', '😀'] })).toEqual({
-      ab: ['c', '\ufffdd', '😀'],
-    });
+  it('loses NUL, in names and in values', () => {
+    expect(normaliseMetadata(redactor, 'metadata', { 'a\0b': ['c\0', '😀'] })).toEqual({ ab: ['c', '😀'] });
+  });
+
+  it.each([[{ deep: ['\udc00d'] }], [{ '\udc00d': 1 }]])('is refused with half a character: %j', (given) => {
+    expect(() => normaliseMetadata(redactor, 'metadata', given)).toThrow(
+      'metadata: text without half a character (a lone UTF-16 surrogate); given "\\udc00d"',
+    );
   });
 
   it('may be as deep and as large as the limits say, and no more', () => {

@@ -139,7 +139,7 @@ describe('a caller of /graphql who is wrong', () => {
     ['an unknown operation', '{"query":"{ health { status } }","operationName":"x"}', 'BAD_REQUEST', /operation/],
     [
       'a variable of another type',
-      asQuery('query ($id: String!) { episode(id: $id) { id } }', { id: 5 }),
+      asQuery('query ($id: String!) { receipt(id: $id) { uuid } }', { id: 5 }),
       'BAD_REQUEST',
       /Variable "\$id".*non string value: 5/,
     ],
@@ -150,6 +150,50 @@ describe('a caller of /graphql who is wrong', () => {
       }),
       'BAD_REQUEST',
       /"input.importance"; Float cannot represent non numeric value: "high"/,
+    ],
+    [
+      'a value that there is not',
+      asQuery('mutation ($input: StoreFactInput!) { storeFact(input: $input) { __typename } }', {
+        input: { subject: 'a', predicate: 'b', content: 'c', permanence: 'foo' },
+      }),
+      'INVALID_INPUT',
+      /"input.permanence"; Permanence: one of ephemeral, permanent, stable, standard, volatile; given "foo"$/,
+    ],
+    [
+      'a value in the document that there is not',
+      asQuery('{ history(type: person, id: "a") { uuid } }'),
+      'GRAPHQL_VALIDATION_FAILED',
+      /^MemoryType: one of episode, fact, rule; given "person"$/,
+    ],
+    [
+      'a date that never comes',
+      asQuery('query ($at: DateTime!) { asOf(at: $at) { at } }', { at: '+275760-09-13T00:00:00.000Z' }),
+      'INVALID_INPUT',
+      /"\$at" got.*DateTime: a time of the years 1901 to 9999 in ISO 8601, such as .*given "\+275760-/,
+    ],
+    [
+      'an id that is no UUID',
+      asQuery('query ($id: UUID!) { fact(id: $id) { id } }', { id: 'first' }),
+      'INVALID_INPUT',
+      /UUID: a UUID; given "first"$/,
+    ],
+    [
+      'a difference whose end is before its beginning',
+      asQuery('{ diff(from: "2026-02-01T00:00:00Z", to: "2026-01-01T00:00:00Z") { from } }'),
+      'INVALID_INPUT',
+      /^to: not before from; given "2026-01-01/,
+    ],
+    [
+      'one of several searches',
+      asQuery('{ searchBatch(inputs: [{ query: "a" }, { query: " " }]) { answers { candidates } } }'),
+      'INVALID_INPUT',
+      /^inputs\[1\]\.query: text that is not blank; given " "$/,
+    ],
+    [
+      'one of several recalls',
+      asQuery('{ recallBatch(inputs: [{ topic: "a" }, { topic: "a", limit: 0 }]) { answers { candidates } } }'),
+      'INVALID_INPUT',
+      /^inputs\[1\]\.limit: .*given 0$/,
     ],
     ['metadata that is a list', withMetadata('[1]'), 'BAD_REQUEST', /non-object/],
     ['a document of too many words', asQuery(`{ ${repeat(2000, 'health { status }')} }`), 'BAD_REQUEST', /5000 tokens/],
@@ -252,16 +296,60 @@ describe('hostile metadata', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('loses what the database cannot hold: NUL and halves of surrogate pairs', async () => {
-    const { data } = await query<Stored>(storeWithMetadata, {
-      metadata: { 'k\0ey': ['one\0two', { half: 'a\ud800b' }] },
-    });
+  it('loses what the database cannot hold and nobody misses: NUL', async () => {
+    const { data } = await query<Stored>(storeWithMetadata, { metadata: { 'k\0ey': ['one\0two'] } });
 
-    expect(data.storeEpisode.episode).toMatchObject({ metadata: { key: ['onetwo', { half: 'a\ufffdb' }] } });
+    expect(data.storeEpisode.episode).toMatchObject({ metadata: { key: ['onetwo'] } });
   });
 });
 
+const nothing = '00000000-0000-4000-8000-000000000000';
+
 const find = (id: string): Promise<GraphQLAnswer> => query('query ($id: ID!) { node(id: $id) { id } }', { id });
+
+describe('a memory by its id alone', () => {
+  const ask = (document: string, id: string): Promise<GraphQLAnswer> =>
+    query(`query ($id: String!) { ${document} { __typename id uuid } }`, { id });
+  const storeFact =
+    'mutation { storeFact(input: { subject: "a", predicate: "b", content: "c" }) { ... on StoreFactPayload { fact { id uuid } } } }';
+
+  it('is found by its UUID and by its global id, and tells both', async () => {
+    const { data } = await query<{ storeFact: { fact: { id: string; uuid: string } } }>(storeFact);
+    const { fact } = data.storeFact;
+    const found = { data: { memory: { __typename: 'Fact', ...fact } } };
+
+    expect(await ask('memory(id: $id)', fact.uuid)).toMatchObject(found);
+    expect(await ask('memory(id: $id)', fact.id)).toMatchObject(found);
+    expect(await ask('memory(type: fact, id: $id)', fact.id)).toMatchObject(found);
+    expect(await ask('memory(type: rule, id: $id)', fact.uuid)).toMatchObject({ data: { memory: null } });
+  });
+
+  it.each([
+    [
+      'memory(type: rule, id: $id)',
+      `fact:${nothing}`,
+      `id: the UUID or global id of a memory of type rule; given "fact:${nothing}"`,
+    ],
+    [
+      'memory(id: $id)',
+      `memoryEvent:${nothing}`,
+      `id: the UUID or global id of a memory; given "memoryEvent:${nothing}"`,
+    ],
+    ['memory(id: $id)', 'first', 'id: a UUID; given "first"'],
+  ])('is refused for %s of %s', async (document, id, message) => {
+    expect((await ask(document, id)).errors?.[0]).toMatchObject({ message, extensions: { code: 'INVALID_INPUT' } });
+  });
+
+  it.each(['episode', 'fact', 'rule'])('is null when there is no such %s', async (type) => {
+    const { data, errors } = await query(
+      `query ($id: UUID!) { ${type}(id: $id) { id } memory(id: "${nothing}") { id } }`,
+      {
+        id: nothing,
+      },
+    );
+    expect({ data, errors }).toEqual({ data: { [type]: null, memory: null }, errors: undefined });
+  });
+});
 
 describe('a node', () => {
   it('is found by its global id until it expires, and is null after that', async () => {

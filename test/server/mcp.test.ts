@@ -91,7 +91,7 @@ describe('a client of /mcp', () => {
       'a number that is not one',
       'memory_store_episode',
       { content: 'a', butler: 'b', importance: 'NaN' },
-      /Float cannot represent non numeric value: "NaN"/,
+      /^INVALID_INPUT: importance: a number; given "NaN"$/,
     ],
     [
       'a blank text',
@@ -103,13 +103,90 @@ describe('a client of /mcp', () => {
       'a missing argument',
       'memory_store_episode',
       { content: 'a' },
-      /"butler" of required type "String!" was not provided/,
+      /^INVALID_INPUT: butler: text; given nothing\nRequired: butler, content\.$/,
+    ],
+    [
+      'a value that there is not',
+      'memory_store_fact',
+      { subject: 'a', predicate: 'b', content: 'c', permanence: 'foo' },
+      /^INVALID_INPUT: permanence: one of ephemeral, permanent, stable, standard, volatile; given "foo"$/,
+    ],
+    ['a number where text belongs', 'memory_store_rule', { content: 5 }, /^INVALID_INPUT: content: text; given 5$/],
+    [
+      'a list of other things than text',
+      'memory_store_rule',
+      { content: 'a', tags: '[1]' },
+      /^INVALID_INPUT: tags\[0\]: text; given 1$/,
+    ],
+    [
+      'nothing where text belongs',
+      'memory_store_rule',
+      { content: null },
+      /^INVALID_INPUT: content: text; given null$/,
+    ],
+    [
+      'a time in words',
+      'memory_store_episode',
+      { content: 'a', butler: 'b', observed_at: 'yesterday' },
+      /^INVALID_INPUT: observed_at: a time of the years 1901 to 9999 in ISO 8601, such as "2026-.*given "yesterday"$/,
+    ],
+    [
+      'a year that never comes',
+      'memory_store_episode',
+      { content: 'a', butler: 'b', observed_at: '+275760-09-13T00:00:00.000Z' },
+      /^INVALID_INPUT: observed_at: a time of the years 1901 to 9999 .*given "\+275760-09-13T00:00:00.000Z"$/,
+    ],
+    [
+      'one of several contexts',
+      'memory_context_batch',
+      {
+        requests: [
+          { trigger_prompt: 'a', butler: 'b' },
+          { trigger_prompt: ' ', butler: 'b' },
+        ],
+      },
+      /^INVALID_INPUT: requests\[1\]\.trigger_prompt: text that is not blank; given " "$/,
+    ],
+    [
+      'one of several contexts that lacks something',
+      'memory_context_batch',
+      { requests: [{ trigger_prompt: 'a', butler: 'b' }, { butler: 'b' }] },
+      /^INVALID_INPUT: requests\[1\]\.trigger_prompt: text; given nothing\nRequired: butler, trigger_prompt\.$/,
+    ],
+    [
+      'one of several episodes',
+      'memory_ingest_batch',
+      {
+        episodes: [
+          { content: 'a', butler: 'b' },
+          { content: 'a', butler: 'b', importance: 11 },
+        ],
+      },
+      /^INVALID_INPUT: episodes\[1\]\.importance: a number from 1 to 10; given 11$/,
+    ],
+    [
+      'one of several ids',
+      'memory_consolidation_requeue',
+      { ids: ['00000000-0000-4000-8000-000000000000', 'first'] },
+      /^INVALID_INPUT: ids\[1\]: a UUID; given "first"$/,
+    ],
+    [
+      'a place to go on from',
+      'memory_activity_stream',
+      { since: 'lately' },
+      /^INVALID_INPUT: since: a time in ISO 8601, the UUID of an event, or what .* resume from; given "lately"$/,
+    ],
+    [
+      'half an answer wanted',
+      'memory_recall',
+      { topic: 'a', limit: 1.5 },
+      /^INVALID_INPUT: limit: a whole number of at most 32 bits; given 1.5$/,
     ],
     [
       'an argument of another type',
       'memory_store_episode',
       { content: 'a', butler: 'b', importance: 'high' },
-      /"input.importance"; Float cannot represent non numeric value: "high"/,
+      /^INVALID_INPUT: importance: a number; given "high"$/,
     ],
     [
       'an unknown argument',
@@ -123,7 +200,7 @@ describe('a client of /mcp', () => {
       'an id of nothing',
       'memory_get',
       { type: 'episode', id: '00000000-0000-4000-8000-000000000000' },
-      /^NOT_FOUND: nothing is there under that id/,
+      /^NOT_FOUND: nothing is there with type "episode", id "00000000-0000-4000-8000-000000000000"$/,
     ],
   ])('is told what is wrong with %s', async (_, tool, given, message) => {
     const { isError, text } = await call(tool, given);
@@ -138,6 +215,44 @@ describe('a client of /mcp', () => {
       code: -32602,
       message: expect.stringContaining(`given "${name}"`) as string,
     });
+  });
+});
+
+const ask = async (method: string, params: unknown): Promise<unknown> => {
+  const response = await post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
+  return response.json();
+};
+
+describe('a request whose parameters have the wrong form', () => {
+  it.each<[string, string, unknown, string]>([
+    [
+      'arguments as text',
+      'tools/call',
+      { name: 'memory_health', arguments: '{}' },
+      'params.arguments: an object; given "{}"',
+    ],
+    [
+      'arguments as a list',
+      'tools/call',
+      { name: 'memory_health', arguments: [1] },
+      'params.arguments: an object; given [1]',
+    ],
+    ['no tool', 'tools/call', { arguments: {} }, 'params.name: text; given nothing'],
+    ['no parameters', 'tools/call', undefined, 'params: an object; given nothing'],
+    ['a resource that is a number', 'resources/read', { uri: 5 }, 'params.uri: text; given 5'],
+    [
+      'a prompt whose arguments are no text',
+      'prompts/get',
+      { name: 'consolidate', arguments: { butler: 5 } },
+      'params.arguments.butler: text; given 5',
+    ],
+    ['a cursor that is a number', 'tools/list', { cursor: 5 }, 'params.cursor: text; given 5'],
+  ])('is refused in one sentence: %s', async (_, method, params, message) => {
+    expect(await ask(method, params)).toEqual({ jsonrpc: '2.0', id: 1, error: { code: -32602, message } });
+  });
+
+  it('may have none where none are needed', async () => {
+    expect(await ask('tools/list', undefined)).toMatchObject({ result: { tools: expect.any(Array) as unknown } });
   });
 });
 
@@ -202,11 +317,11 @@ describe('whoever abuses /mcp', () => {
 
   it.each<[string, unknown, RegExp]>([
     ['an unknown method', { ...list, method: 'memory/wipe' }, /Method not found/],
-    ['a call of nothing', { ...list, method: 'tools/call' }, /Invalid input/],
+    ['a call of nothing', { ...list, method: 'tools/call' }, /^params: an object; given nothing$/],
     [
       'arguments that are a list',
       { ...list, method: 'tools/call', params: { ...store, arguments: [1] } },
-      /Invalid input/,
+      /^params\.arguments: an object; given \[1\]$/,
     ],
   ])('with %s gets an error of the protocol', async (_, message, expected) => {
     const response = await post(asMessage(message));

@@ -94,11 +94,11 @@ describe('graphql-ws', () => {
     const stored = await ask(
       'mutation { storeEpisode(input: { content: "a", butler: "b" }) { ... on StoreEpisodePayload { episode { content } } } }',
     );
-    const refused = await ask('{ episode(id: "first") { id } }');
+    const refused = await ask('{ receipt(id: "first") { uuid } }');
     await client.dispose();
 
     expect(stored).toEqual({ data: { storeEpisode: { episode: { content: 'a' } } } });
-    const overHttp = await requestGraphQL(fetch, server.url, '{ episode(id: "first") { id } }');
+    const overHttp = await requestGraphQL(fetch, server.url, '{ receipt(id: "first") { uuid } }');
     expect(refused).toMatchObject({ data: null, errors: overHttp.errors });
   });
 

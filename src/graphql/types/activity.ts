@@ -10,6 +10,7 @@ import {
   listActivity,
   parsePosition,
   readActivity,
+  sinceAllowed,
   type ActivityRead,
   type EventPosition,
   type EventRow,
@@ -104,7 +105,7 @@ builder.queryField('activityStream', (t) =>
       'What was done to memories since a moment or a place, oldest first, for callers that ask again and again. Without `since`, the latest events.',
     args: {
       since: t.arg.string({
-        description: 'A time in ISO 8601, the UUID of an event, or what an earlier answer gave as `resumeFrom`.',
+        description: `${sinceAllowed.charAt(0).toUpperCase()}${sinceAllowed.slice(1)}.`,
       }),
       scope: t.arg.string({ description: 'Facts and rules of this scope, episodes of this butler, and their links.' }),
       limit: t.arg.int({ description: `Events to read, from 1 to ${activityLimit}. Default 50.` }),
@@ -195,7 +196,7 @@ function readMoment(since: string | null | undefined): Date | string | null | un
   if (!since || !/^\d{4}-\d{2}-\d{2}($|[T ])/.test(since)) return since;
   const moment = new Date(since);
   if (Number.isNaN(moment.getTime())) {
-    throw invalidInput('since', 'a time in ISO 8601, the UUID of an event, or an earlier resume_from', since);
+    throw invalidInput('since', sinceAllowed, since);
   }
   return moment;
 }

@@ -1,6 +1,6 @@
 import { buildContext, buildContextBatch, type ContextOutcome, type ContextSection } from '../../retrieval/context.ts';
 import { builder } from '../builder.ts';
-import { MemoryTypeEnum, SectionNameEnum } from '../enums.ts';
+import { IntentEnum, MemoryTypeEnum, SectionNameEnum, TokenizerEnum } from '../enums.ts';
 
 /** The work is done by the query that they belong to: to read more or fewer of them costs nothing. */
 const inMemory = { field: 0, multiplier: 1 };
@@ -36,8 +36,8 @@ const ContextRef = builder.objectRef<ContextOutcome>('Context').implement({
     text: t.exposeString('text', { description: 'Markdown for a system prompt; empty when nothing is known or fits.' }),
     tokensUsed: t.exposeInt('tokensUsed', { description: 'How many tokens the text takes.' }),
     tokenBudget: t.exposeInt('tokenBudget', { description: 'How many it was allowed to take.' }),
-    tokenizer: t.exposeString('tokenizer', { description: 'What counted them.' }),
-    intent: t.exposeString('intent', { description: 'What the prompt seems to ask for.' }),
+    tokenizer: t.expose('tokenizer', { type: TokenizerEnum, description: 'What counted them.' }),
+    intent: t.expose('intent', { type: IntentEnum, description: 'What the prompt seems to ask for.' }),
     receiptId: t.expose('receiptId', { type: 'UUID', description: 'The receipt, by which it can be opened again.' }),
     sections: t.field({
       type: [ContextSectionRef],

@@ -1,4 +1,4 @@
-import { batchLimit, getEpisode, ingestEpisodes, isThere, storeEpisode } from '../../memory/episodes.ts';
+import { batchLimit, findEpisode, ingestEpisodes, isThere, storeEpisode } from '../../memory/episodes.ts';
 import { builder } from '../builder.ts';
 import { ConsolidationStatusEnum } from '../enums.ts';
 import { writeResult } from '../results.ts';
@@ -66,9 +66,10 @@ const StoreEpisodeInput = builder.inputType('StoreEpisodeInput', {
 builder.queryField('episode', (t) =>
   t.field({
     type: EpisodeRef,
-    description: 'One episode by its UUID. Expired and forgotten ones are not found.',
-    args: { id: t.arg.string({ required: true, description: 'UUID of the episode.' }) },
-    resolve: (_root, { id }, { memory }) => getEpisode(memory, id),
+    nullable: true,
+    description: 'One episode by its UUID; null when it is not there, has expired or was forgotten.',
+    args: { id: t.arg({ type: 'UUID', required: true, description: 'UUID of the episode.' }) },
+    resolve: (_root, { id }, { memory }) => findEpisode(memory, id),
   }),
 );
 

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { checkNames, type Health, type HealthCheck, type HealthProbe, type HealthStatus } from '../../health.ts';
+import type { CheckName, Health, HealthCheck, HealthProbe, HealthStatus } from '../../health.ts';
+import type { EngineName } from '../../db/engine.ts';
 import { builder } from '../builder.ts';
 
 const HealthStatusEnum = builder.enumType('HealthStatus', {
@@ -12,10 +13,29 @@ const HealthStatusEnum = builder.enumType('HealthStatus', {
   } satisfies Record<HealthStatus, object>,
 });
 
+const HealthCheckNameEnum = builder.enumType('HealthCheckName', {
+  description: 'The parts of the server.',
+  values: {
+    database: { description: 'The database.' },
+    migrations: { description: 'The tables, which must be those of this version.' },
+    model: { description: 'The embedding model.' },
+    queue: { description: 'The queue of jobs.' },
+    schedules: { description: 'Whether jobs run when they are due.' },
+  } satisfies Record<CheckName, object>,
+});
+
+const DatabaseEngineEnum = builder.enumType('DatabaseEngine', {
+  description: 'Where memories are kept.',
+  values: {
+    pglite: { description: 'In a directory, by PostgreSQL inside the server.' },
+    postgres: { description: 'On a PostgreSQL server.' },
+  } satisfies Record<EngineName, object>,
+});
+
 const HealthCheckRef = builder.objectRef<HealthCheck>('HealthCheck').implement({
   description: 'One part of the server.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: `One of ${checkNames.join(', ')}.` }),
+    name: t.expose('name', { type: HealthCheckNameEnum, description: 'Which part it is.' }),
     status: t.expose('status', { type: HealthStatusEnum, description: 'How well this part does.' }),
     detail: t.string({
       nullable: true,
@@ -31,7 +51,7 @@ const HealthRef = builder.objectRef<Health>('Health').implement({
   fields: (t) => ({
     status: t.expose('status', { type: HealthStatusEnum, description: 'The worst of the checks.' }),
     version: t.exposeString('version', { description: 'Version of butler-memory.' }),
-    engine: t.exposeString('engine', { description: 'Database engine: pglite or postgres.' }),
+    engine: t.expose('engine', { type: DatabaseEngineEnum, description: 'Database engine.' }),
     checks: t.expose('checks', { type: [HealthCheckRef], description: 'One for each part of the server.' }),
   }),
 });

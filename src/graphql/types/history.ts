@@ -1,5 +1,12 @@
 import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
-import { countChanges, listChanges, type ChangeCount, type MemoryChange, type Span } from '../../memory/diff.ts';
+import {
+  checkSpan,
+  countChanges,
+  listChanges,
+  type ChangeCount,
+  type MemoryChange,
+  type Span,
+} from '../../memory/diff.ts';
 import { findMemoryAsOf, readHistory, readStates, type Version } from '../../memory/history.ts';
 import type { MemoryReference } from '../../memory/links.ts';
 import { readTimeline, type TimelineEntry } from '../../memory/timeline.ts';
@@ -205,7 +212,7 @@ builder.queryField('diff', (t) =>
       to: t.arg({ type: 'DateTime', required: true, description: 'The second.' }),
       types: t.arg({ type: [MemoryTypeEnum], description: 'Only these.' }),
     },
-    resolve: (_root, span) => span,
+    resolve: (_root, span) => checkSpan(span),
   }),
 );
 

@@ -1,5 +1,13 @@
-import { findJobRun, listJobRuns, statusOf, type JobRun, type JobRunStatus } from '../../lifecycle/job-runs.ts';
+import {
+  findJobRun,
+  listJobRuns,
+  statusOf,
+  type JobRun,
+  type JobRunStatus,
+  type RunOptions,
+} from '../../lifecycle/job-runs.ts';
 import type { SweepReport } from '../../lifecycle/sweep.ts';
+import { checkOneOf } from '../../memory/values.ts';
 import { builder } from '../builder.ts';
 import { pageOf, totalCount } from '../pages.ts';
 import { writeResult } from '../results.ts';
@@ -15,6 +23,14 @@ const JobRunStatusEnum = builder.enumType('JobRunStatus', {
   } satisfies Record<JobRunStatus, object>,
 });
 
+const JobStarterEnum = builder.enumType('JobStarter', {
+  description: 'What starts a job.',
+  values: {
+    schedule: { description: 'Its schedule.' },
+    person: { description: 'Somebody who asked for it.' },
+  } satisfies Record<RunOptions['startedBy'], object>,
+});
+
 const JobRunRef = builder.objectRef<JobRun>('JobRun').implement({
   description: 'One run of a job in this tenant.',
   fields: (t) => ({
@@ -25,7 +41,11 @@ const JobRunRef = builder.objectRef<JobRun>('JobRun').implement({
       description: 'How far it is.',
       resolve: (run, _args, { memory }) => statusOf(run, memory.now()),
     }),
-    startedBy: t.exposeString('startedBy', { description: 'What started it: schedule or person.' }),
+    startedBy: t.field({
+      type: JobStarterEnum,
+      description: 'What started it.',
+      resolve: ({ startedBy }) => startedBy as RunOptions['startedBy'],
+    }),
     actor: t.exposeString('actor', { description: 'Who started it.' }),
     startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it began.' }),
     finishedAt: t.expose('finishedAt', { type: 'DateTime', nullable: true, description: 'When it ended.' }),
@@ -47,9 +67,10 @@ builder.queryField('jobRuns', (t) =>
       authScopes: { role: 'operator' },
       description: 'Runs of jobs in this tenant, newest first.',
       args: { name: t.arg.string({ description: 'Only of this job.' }) },
-      resolve: (_root, { name, ...args }, { memory }) =>
+      resolve: (_root, { name, ...args }, { memory, jobs }) =>
         pageOf(args, async (page) => {
-          const { runs, total } = await listJobRuns(memory, name ?? undefined, page);
+          const job = name == null ? undefined : checkOneOf('name', name, jobs.names);
+          const { runs, total } = await listJobRuns(memory, job, page);
           return { items: runs, total };
         }) as never,
     },

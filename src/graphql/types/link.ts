@@ -8,6 +8,7 @@ import {
   type LinkOfMemory,
   type Step,
   type Tombstone,
+  type TombstoneReason,
 } from '../../memory/link-graph.ts';
 import { memoryTypeOf } from '../../memory/memories.ts';
 import { builder } from '../builder.ts';
@@ -20,12 +21,22 @@ import { FactRef } from './fact.ts';
 import { MemoryInterface, objectTypes, referenceOf } from './memory.ts';
 import { RuleRef } from './rule.ts';
 
+const TombstoneReasonEnum = builder.enumType('TombstoneReason', {
+  description: 'Why a memory is gone.',
+  values: {
+    expired: { description: 'An episode that was past its time.' },
+    capacity: { description: 'There were too many episodes.' },
+    retention: { description: 'The tenant keeps its like no longer.' },
+    erased: { description: 'It was erased on purpose.' },
+  } satisfies Record<TombstoneReason, object>,
+});
+
 const TombstoneRef = builder.objectRef<Tombstone>('Tombstone').implement({
   description: 'What is left of a memory that is gone: enough to answer a citation, nothing of what it said.',
   fields: (t) => ({
     type: t.expose('type', { type: MemoryTypeEnum, description: 'What it was.' }),
     uuid: t.expose('id', { type: 'UUID', description: 'The id that it had.' }),
-    reason: t.exposeString('reason', { description: 'Why it is gone: expired, capacity, retention or erased.' }),
+    reason: t.expose('reason', { type: TombstoneReasonEnum, description: 'Why it is gone.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
     deletedAt: t.expose('deletedAt', { type: 'DateTime', description: 'When it went.' }),
   }),

@@ -1,15 +1,20 @@
+import { memoryTypes, type MemoryType } from '../../db/sql/memory-snapshot.ts';
+import { invalidInput } from '../../errors.ts';
+import type { MemoryContext } from '../../memory/context.ts';
 import { generationOf, type Generational } from '../../memory/generation.ts';
 import type { MemoryReference } from '../../memory/links.ts';
 import {
   confirmMemory,
   findMemory,
+  findMemoryOfAnyType,
   forgetMemory,
   memoryTypeOf,
   restoreMemory,
+  type Memory,
   type MemoryRow,
 } from '../../memory/memories.ts';
 import { openRow } from '../../memory/sealing.ts';
-import { builder } from '../builder.ts';
+import { builder, decodeGlobalId } from '../builder.ts';
 import { GenerationEnum, MemoryTypeEnum } from '../enums.ts';
 import { writeResult } from '../results.ts';
 
@@ -20,7 +25,9 @@ export function referenceOf(row: MemoryRow): MemoryReference {
 }
 
 export const MemoryInterface = builder.interfaceRef<MemoryRow>('Memory').implement({
-  description: 'What episodes, facts and rules have in common.',
+  description:
+    'What episodes, facts and rules have in common. These three and no others are one, so a client can switch on the type as in a union; where something else may stand as well, there is one, such as `LinkEnd`.',
+  interfaces: [builder.nodeInterfaceRef()],
   resolveType: (row) => objectTypes[memoryTypeOf(row)],
   fields: (t) => ({
     type: t.field({
@@ -64,19 +71,34 @@ builder.queryField('memory', (t) =>
   t.field({
     type: MemoryInterface,
     nullable: true,
-    description: 'One memory by type and UUID, whatever its state; null when it is not there. Counts as a reference.',
+    description: 'One memory by its id, whatever its state; null when it is not there. Counts as a reference.',
     args: {
-      type: t.arg({ type: MemoryTypeEnum, required: true, description: 'Which of the three it is.' }),
-      id: t.arg.string({ required: true, description: 'UUID of the memory.' }),
+      type: t.arg({ type: MemoryTypeEnum, description: 'Which of the three it is, if that is known.' }),
+      id: t.arg.string({ required: true, description: 'UUID of the memory, or its global id.' }),
     },
-    resolve: async (_root, reference, { memory, references }) => {
-      const found = await findMemory(memory, reference);
+    resolve: async (_root, { type, id }, { memory, references }) => {
+      const found = await findByAnyId(memory, id, type);
       if (found === null) return null;
       references.enqueue(memory, [referenceOf(found.row)]);
       return found.row;
     },
   }),
 );
+
+/** A global id says the type itself, and must not say another than the caller. */
+async function findByAnyId(
+  context: MemoryContext,
+  id: string,
+  type: MemoryType | null | undefined,
+): Promise<Memory | null> {
+  if (!id.includes(':')) return type == null ? findMemoryOfAnyType(context, id) : findMemory(context, { type, id });
+  const global = decodeGlobalId(id);
+  const named = memoryTypes.find((name) => objectTypes[name] === global.typename);
+  if (named === undefined || (type != null && type !== named)) {
+    throw invalidInput('id', `the UUID or global id of ${type == null ? 'a memory' : `a memory of type ${type}`}`, id);
+  }
+  return findMemory(context, { type: named, id: global.id });
+}
 
 const MemoryWriteInput = builder.inputType('MemoryWriteInput', {
   description: 'Which memory is meant.',

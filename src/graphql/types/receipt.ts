@@ -10,8 +10,10 @@ import {
   type ReceiptSummary,
 } from '../../retrieval/receipts.ts';
 import { replayReceipt, type ReplayOutcome } from '../../retrieval/replay.ts';
+import type { Intent } from '../../retrieval/intent.ts';
+import type { TokenizerName } from '../../retrieval/tokenizers.ts';
 import { builder } from '../builder.ts';
-import { MemoryTypeEnum, SectionNameEnum } from '../enums.ts';
+import { DropStageEnum, IntentEnum, MemoryTypeEnum, SectionNameEnum, TokenizerEnum } from '../enums.ts';
 import { limitComplexity, limitDescription, readLimit, usualLimit } from '../limits.ts';
 import { loadersOf } from '../loaders.ts';
 import { MemoryInterface, referenceOf } from './memory.ts';
@@ -72,7 +74,7 @@ const DropRef = builder.objectRef<ReceiptDrop>('ReceiptDrop').implement({
   fields: (t) => ({
     type: t.expose('type', { type: MemoryTypeEnum, description: 'Which of the three it is.' }),
     uuid: t.expose('id', { type: 'UUID', description: 'Which one.' }),
-    stage: t.exposeString('stage', { description: 'The stage that dropped it.' }),
+    stage: t.expose('stage', { type: DropStageEnum, description: 'The stage that dropped it.' }),
     reason: t.exposeString('reason', { nullable: true, description: 'Why, where the stage alone does not say it.' }),
   }),
 });
@@ -89,7 +91,13 @@ const ReceiptFields = builder.interfaceRef<AnyReceipt>('ReceiptSummary').impleme
     sessionId: t.expose('sessionId', { type: 'UUID', nullable: true, description: 'In which session.' }),
     requestId: t.exposeString('requestId', { nullable: true, description: 'On which request.' }),
     query: t.exposeString('query', { description: 'The text that was asked with.' }),
-    intent: t.exposeString('intent', { nullable: true, description: 'What it was taken to ask for.' }),
+    intent: t.field({
+      type: IntentEnum,
+      nullable: true,
+      description: 'What it was taken to ask for.',
+      // The column is text, and only outcomes are written to it.
+      resolve: ({ intent }) => intent as Intent | null,
+    }),
     tokenBudget: t.exposeInt('tokenBudget', { nullable: true, description: 'Tokens that a context might take.' }),
     tokensUsed: t.exposeInt('tokensUsed', { nullable: true, description: 'Tokens that it took.' }),
     asOf: t.expose('asOf', {
@@ -106,7 +114,12 @@ const ReceiptRef = builder.objectRef<Receipt>('Receipt').implement({
   description: 'What was given out, what was not, and why: enough to open a past answer again.',
   interfaces: [ReceiptFields],
   fields: (t) => ({
-    tokenizer: t.exposeString('tokenizer', { nullable: true, description: 'What counted the tokens.' }),
+    tokenizer: t.field({
+      type: TokenizerEnum,
+      nullable: true,
+      description: 'What counted the tokens.',
+      resolve: ({ tokenizer }) => tokenizer as TokenizerName | null,
+    }),
     configurationDigest: t.exposeString('configurationDigest', {
       description: 'Of the configuration that chose; another one may choose otherwise.',
     }),
@@ -157,7 +170,8 @@ const ExplanationRef = builder.objectRef<MemoryExplanation>('MemoryExplanation')
     }),
     uuid: t.field({ type: 'UUID', description: 'Which one.', resolve: ({ memory }) => memory.id }),
     came: t.exposeBoolean('came', { description: 'Whether it is in the answer.' }),
-    stage: t.exposeString('stage', {
+    stage: t.expose('stage', {
+      type: DropStageEnum,
       nullable: true,
       description: 'The first stage that dropped it; null if it came.',
     }),

@@ -18,7 +18,7 @@ import {
 import { searchModes, type SearchMode } from '../../retrieval/defaults.ts';
 import { builder } from '../builder.ts';
 import type { GraphQLContext } from '../context.ts';
-import { GenerationEnum, MaturityEnum, MemoryTypeEnum, PermanenceEnum, ValidityEnum } from '../enums.ts';
+import { GenerationEnum, IntentEnum, MaturityEnum, MemoryTypeEnum, PermanenceEnum, ValidityEnum } from '../enums.ts';
 import { MemoryInterface, referenceOf } from './memory.ts';
 
 const modeDescriptions: Record<SearchMode, { description: string }> = {
@@ -118,7 +118,7 @@ const SearchAnswerRef = builder.objectRef<Answer>('SearchAnswer').implement({
   fields: (t) => ({
     query: t.exposeString('query', { description: 'The text as it was used.' }),
     mode: t.expose('mode', { type: SearchModeEnum, description: 'How memories were matched.' }),
-    intent: t.exposeString('intent', { description: 'What the text seems to ask for.' }),
+    intent: t.expose('intent', { type: IntentEnum, description: 'What the text seems to ask for.' }),
     candidates: t.exposeInt('candidates', { description: 'How many memories were ranked.' }),
     receiptId: t.field({
       type: 'UUID',

@@ -9,6 +9,7 @@ import type { Usage } from './engine.ts';
 import { changeEpisodeStates } from './episode-states.ts';
 import { finishRun, getRun, lockRunningRun } from './run.ts';
 import { sanitiseReason } from './sanitise-reason.ts';
+import type { EventType } from '../../memory/events.ts';
 
 export interface RunFailure {
   reason: string;
@@ -94,7 +95,7 @@ export async function failEpisodesOf(
   });
 }
 
-function nameEvent(status: string): `episode.${string}` {
+function nameEvent(status: string): EventType {
   if (status === 'dead_letter') return 'episode.dead_lettered';
   return status === 'failed' ? 'episode.failed' : 'episode.consolidation_failed';
 }

@@ -88,7 +88,7 @@ function checkIds({ ids, status, engine, butler, since }: RequeueInput): string[
   if (status ?? engine ?? butler ?? since) {
     throw new MemoryError('INVALID_INPUT', 'ids: alone, or else status, engine, butler and since; given both');
   }
-  return [...new Set(given.map((id) => checkUuid('ids', id)))];
+  return [...new Set(given.map((id, place) => checkUuid(`ids[${place}]`, id)))];
 }
 
 /** What went well is done again only by who says what it was done with: else it would be everything. */

@@ -1,0 +1,20 @@
+/** The stages that keep a memory out of an answer, in the order in which they come. */
+export type DropStage =
+  | 'not_found'
+  | 'scope'
+  | 'type'
+  | 'forgotten'
+  | 'expired'
+  | 'disabled'
+  | 'validity'
+  | 'confidence'
+  | 'filter'
+  | 'no_match'
+  | 'relevance_floor'
+  | 'min_similarity'
+  | 'duplicate'
+  | 'cluster'
+  | 'limit'
+  | 'too_long'
+  | 'quota'
+  | 'budget';
