@@ -1,4 +1,4 @@
-// node bench/fill.ts <database URL> <rows>: a database to measure again and again, as filling one takes minutes.
+// node dist/bench/fill.js <database URL> <rows>: a database to measure again and again, as filling one takes minutes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { createLogger } from '../src/logger.ts';
 import { createFiller } from './rows.ts';
 
 const [url, rows] = process.argv.slice(2);
-if (url === undefined || !(Number(rows) > 0)) throw new Error('usage: node bench/fill.ts <database URL> <rows>');
+if (url === undefined || !(Number(rows) > 0)) throw new Error('usage: node dist/bench/fill.js <database URL> <rows>');
 
 const home = await mkdtemp(join(tmpdir(), 'butler-memory-bench-'));
 const env = { BUTLER_MEMORY_HOME: home, LOG_LEVEL: 'warn', DATABASE_URL: url };

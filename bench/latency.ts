@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pgvector from 'pgvector';
@@ -7,21 +9,21 @@ import { loadConfig } from '../src/config/load-config.ts';
 import { createMemory } from '../src/create-memory.ts';
 import { createLogger } from '../src/logger.ts';
 import type { MemoryContext } from '../src/memory/context.ts';
-import { buildContext } from '../src/retrieval/context.ts';
-import { recallMemories } from '../src/retrieval/recall.ts';
-import { searchMemories } from '../src/retrieval/search.ts';
+import { serveRequests } from '../src/server.ts';
 import { milliseconds, ratio, type Benchmark, type Figure } from './benchmark.ts';
+import { ask, context as contextOperation, recall, search, type Operation } from './operations.ts';
 import { withOwnDatabase } from './own-database.ts';
 import { createFiller } from './rows.ts';
 import { question } from './texts.ts';
 
 const warmUpRounds = 10;
 const rounds = 40;
+const pauseMs = 30;
 const isLarge = process.env['BENCH_LARGE'] === '1';
 
 export const latency: Benchmark = {
   question:
-    'How long do search, recall and context take, as a multiple of the bare cost in the same run: one embedding, the nearest rows and a full-text match? (1.6× at most at the median, p95 at 1,000,000 rows at most 3× of that at 10,000; PostgreSQL with TEST_DATABASE_URL, 100,000 rows and more with BENCH_LARGE=1; BENCH_FILLED_URL names a database that bench/fill.ts has filled, to be measured as the largest)',
+    'How long do search, recall and context take over HTTP and GraphQL, as a multiple of the bare cost in the same run: one embedding, the nearest rows and a full-text match? (1.6× at most at the median, p95 at 1,000,000 rows at most 3× of that at 10,000; PostgreSQL with TEST_DATABASE_URL, 100,000 rows and more with BENCH_LARGE=1; BENCH_FILLED_URL names a database that dist/bench/fill.js has filled, to be measured as the largest)',
   measure: async () => {
     const figures = await measureEngine('PGlite', {}, [1000, 10_000, ...(isLarge ? [100_000] : [])]);
     const url = process.env['TEST_DATABASE_URL'];
@@ -43,21 +45,29 @@ async function measureEngine(engine: string, given: Record<string, string>, size
   const env = { BUTLER_MEMORY_HOME: home, LOG_LEVEL: 'warn', ...given };
   const { config } = loadConfig({ env, workingDirectory: home, homeDirectory: home });
   const core = await createMemory({ config, logger: createLogger(config) });
+  // In this process, as the embedded database serves only one, and the bare statements go to it too.
+  const app = createApp(core);
+  const { http } = serveRequests(app);
   try {
     await core.embedder.load();
-    const context = createApp(core).createContext().memory;
+    await once(http.listen(0, '127.0.0.1'), 'listening');
+    const address = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+    const context = app.createContext().memory;
     if (sizes.length === 0)
-      return figuresOf(`${engine}, ${await countRows(context)} rows`, await measureRounds(context));
+      return figuresOf(`${engine}, ${await countRows(context)} rows`, await measureRounds(context, address));
     const filler = await createFiller(context);
     const figures: Figure[] = [];
     let filled = 0;
     for (const rows of sizes) {
       await filler.fill(filled, rows);
       filled = rows;
-      figures.push(...figuresOf(`${engine}, ${rows.toLocaleString('en')} rows`, await measureRounds(context)));
+      const times = await measureRounds(context, address);
+      figures.push(...figuresOf(`${engine}, ${rows.toLocaleString('en')} rows`, times));
     }
     return figures;
   } finally {
+    http.close();
+    await app.stop();
     await core.close();
     await rm(home, { recursive: true, force: true });
   }
@@ -70,24 +80,37 @@ async function countRows({ db, principal }: MemoryContext): Promise<string> {
   return (counts.reduce((total, count) => total + count, 0) - 1).toLocaleString('en');
 }
 
-const works: Record<string, (context: MemoryContext, text: string) => Promise<unknown>> = {
-  bare: askBare,
-  search: (context, query) => searchMemories(context, { query }),
-  recall: (context, topic) => recallMemories(context, { topic }),
-  context: (context, triggerPrompt) => buildContext(context, { triggerPrompt, butler: 'bench' }),
+type Work = (context: MemoryContext, address: string, number: number) => Promise<void>;
+
+const works: Record<string, Work> = {
+  bare: (context, _address, number) => askBare(context, question(number)),
+  search: through(search),
+  recall: through(recall),
+  context: through(contextOperation),
 };
+
+function through(operation: Operation): Work {
+  return async (_context, address, number) => {
+    const failure = await ask(address, operation, number);
+    if (failure !== null) throw new Error(failure);
+  };
+}
 
 let asked = 0;
 
-/** One of each in turn, so that whatever else the machine does meets all of them alike. */
-async function measureRounds(context: MemoryContext): Promise<Record<string, number[]>> {
+/**
+ * One of each in turn, so that whatever else the machine does meets all of them alike. What is written after an answer is
+ * waited for, and not measured: it would count against the next one.
+ */
+async function measureRounds(context: MemoryContext, address: string): Promise<Record<string, number[]>> {
   const times = Object.fromEntries(Object.keys(works).map((name): [string, number[]] => [name, []]));
   for (let round = -warmUpRounds; round < rounds; round++) {
     for (const [name, work] of Object.entries(works)) {
-      const text = question(asked++);
+      const number = asked++;
       const startedAt = performance.now();
-      await work(context, text);
+      await work(context, address, number);
       if (round >= 0) times[name]?.push(performance.now() - startedAt);
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
   return times;

@@ -7,10 +7,11 @@ import { loadConfig } from '../src/config/load-config.ts';
 import { createMemory } from '../src/create-memory.ts';
 import { createLogger } from '../src/logger.ts';
 import { milliseconds, type Benchmark, type Figure } from './benchmark.ts';
+import { ask, context, episode, search, type Operation } from './operations.ts';
 import { withOwnDatabase } from './own-database.ts';
 import { withOwnServer } from './own-server.ts';
 import { createFiller } from './rows.ts';
-import { question, sentence } from './texts.ts';
+import { question } from './texts.ts';
 
 const rows = 10_000;
 const perSecond = 30;
@@ -83,28 +84,6 @@ async function timesOf(count: number, work: (number: number) => Promise<unknown>
   return times;
 }
 
-interface Operation {
-  query: string;
-  variables: (number: number) => Record<string, unknown>;
-}
-
-const context: Operation = {
-  query: 'query ($input: ContextInput!) { context(input: $input) { text tokensUsed receiptId } }',
-  variables: (number) => ({ input: { butler: 'bench', triggerPrompt: question(number) } }),
-};
-
-const search: Operation = {
-  query:
-    'query ($input: SearchInput!) { search(input: $input) { results { score memory { content ... on Node { id } } } } }',
-  variables: (number) => ({ input: { query: question(number) } }),
-};
-
-const episode: Operation = {
-  query:
-    'mutation ($input: StoreEpisodeInput!) { storeEpisode(input: $input) { ... on StoreEpisodePayload { episode { id } } } }',
-  variables: (number) => ({ input: { butler: 'bench', content: sentence(5_000_000 + number) } }),
-};
-
 let asked = 0;
 
 /** Every operation at the same rate, one after the other in turn. Times are from when a request was to arrive. */
@@ -141,22 +120,6 @@ async function runLoad(address: string, operations: Record<string, Operation>): 
 async function until(moment: number): Promise<void> {
   const waitMs = moment - performance.now();
   if (waitMs > 1) await new Promise((resolve) => setTimeout(resolve, waitMs));
-}
-
-/** Null, or what went wrong. */
-async function ask(address: string, { query, variables }: Operation, number: number): Promise<string | null> {
-  try {
-    const response = await fetch(`${address}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query, variables: variables(number) }),
-    });
-    if (!response.ok) return `status ${response.status}`;
-    const { errors } = (await response.json()) as { errors?: { message: string }[] };
-    return errors?.[0]?.message ?? null;
-  } catch (error) {
-    return String(error);
-  }
 }
 
 function percentiles(list: readonly number[]): string {

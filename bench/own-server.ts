@@ -4,14 +4,13 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { packageRoot } from '../src/package-root.ts';
 
-/** Does the work with a server of its own, a process on a free port that reads the butler.toml of that directory. */
+/** Does the work with a server of its own, as it is built, a process on a free port that reads the butler.toml of that directory. */
 export async function withOwnServer<T>(
   directory: string,
   env: Record<string, string>,
   work: (address: string) => Promise<T>,
 ): Promise<T> {
-  const main = join(packageRoot, 'src', 'cli.ts');
-  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), main, 'serve'], {
+  const child = spawn(process.execPath, [join(packageRoot, 'dist', 'src', 'cli.js'), 'serve'], {
     cwd: directory,
     env: { ...process.env, ...env, LOG_LEVEL: 'info', PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],

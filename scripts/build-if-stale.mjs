@@ -1,9 +1,9 @@
-// Before `npm start`: build if a source is newer than the build. An unchanged tree starts at once.
+// Before `npm start` and `npm run bench`: build if a source is newer than the build. An unchanged tree starts at once.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, buildStamp, root } from './run.mjs';
 
-const sources = ['src', 'jobs', 'prisma'].map((folder) => join(root, folder));
+const sources = ['src', 'jobs', 'bench', 'prisma'].map((folder) => join(root, folder));
 
 function newest(folder) {
   return Math.max(
