@@ -297,7 +297,7 @@ const retrieval = table({
     description: 'Days for which the receipt of a context, recall or search is kept',
   }),
   receipt_candidates: setting(wholeNumber(0, 1000), {
-    default: 100,
+    default: 50,
     description:
       'Memories that were ranked and not shown of which a receipt tells, the best ones; the others are counted',
   }),

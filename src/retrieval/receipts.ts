@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { insertReceipts, type NewReceiptRow } from '../db/sql/insert-receipts.ts';
 import { selectReceiptsOf } from '../db/sql/receipts-of.ts';
@@ -283,7 +283,7 @@ export function fingerprintOf(text: string): string {
 }
 
 export function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+  return hash('sha256', text).slice(0, 32);
 }
 
 const settingsDigests = new WeakMap<object, string>();
