@@ -1,5 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { builder } from './builder.ts';
+import { tellEnumValues } from './enum-values.ts';
 import './types/access.ts';
 import './types/activity.ts';
 import './types/audit.ts';
@@ -27,4 +28,4 @@ import './types/search.ts';
 import './types/stats.ts';
 import './types/traversal.ts';
 
-export const schema: GraphQLSchema = builder.toSchema();
+export const schema: GraphQLSchema = tellEnumValues(builder.toSchema());
