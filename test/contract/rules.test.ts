@@ -64,6 +64,42 @@ describe('a rule', () => {
       }
     });
 
+    it('is not proven by its fourteenth success after thirty days, and by the next', async () => {
+      const { id } = await door.storeRule({ content: 'Ask after noon' });
+      await mark(id, 'helpful', 13);
+      const storedAt = testApp.clock.now;
+      testApp.clock.now = new Date(storedAt.getTime() + 30 * 86_400_000);
+      try {
+        expect(await mark(id, 'helpful', 1)).toMatchObject({ maturity: 'established', successCount: 14 });
+        expect(await mark(id, 'helpful', 1)).toMatchObject({ maturity: 'proven', successCount: 15 });
+      } finally {
+        testApp.clock.now = storedAt;
+      }
+    });
+
+    it('is recalled at once, though nobody has applied it', async () => {
+      const { id } = await door.storeRule({ content: 'Water the bonsai on Fridays', scope: `gardener ${door.name}` });
+
+      const recalled = await door.recall({ topic: 'bonsai', scope: `gardener ${door.name}` });
+      expect(recalled.map((match) => match.id)).toContain(id);
+    });
+
+    it('is as effective as its marks say, by one formula, and each is an application and an event', async () => {
+      const { id } = await door.storeRule({ content: 'Serve soup first' });
+
+      expect((await mark(id, 'helpful', 1))['effectivenessScore']).toBeCloseTo(1 / 1.01, 10);
+      expect((await mark(id, 'harmful', 1))['effectivenessScore']).toBeCloseTo(1 / 5.01, 10);
+      expect((await mark(id, 'helpful', 1))['effectivenessScore']).toBeCloseTo(2 / 6.01, 10);
+      const applications = await testApp.core.db.tenant('default').ruleApplication.findMany({ where: { ruleId: id } });
+      expect(applications.map(({ outcome }) => outcome).toSorted()).toEqual(['harmful', 'helpful', 'helpful']);
+      expect(await eventTypesOf(testApp, id)).toEqual([
+        'rule.stored',
+        'rule.marked_helpful',
+        'rule.marked_harmful',
+        'rule.marked_helpful',
+      ]);
+    });
+
     it('is demoted by harm, which weighs four times a success', async () => {
       const { id } = await door.storeRule({ content: 'Reply in German' });
       await mark(id, 'helpful', 5);
