@@ -77,11 +77,19 @@ describe('a rule', () => {
       }
     });
 
-    it('is recalled at once, though nobody has applied it', async () => {
-      const { id } = await door.storeRule({ content: 'Water the bonsai on Fridays', scope: `gardener ${door.name}` });
+    it('is recalled at once, though nobody has applied it, and not once it is forgotten', async () => {
+      const scope = `gardener ${door.name}`;
+      const { id } = await door.storeRule({ content: 'Water the bonsai on Fridays', scope });
+      const recall = async (): Promise<string[]> =>
+        (await door.recall({ topic: 'bonsai', scope })).map((match) => match.id);
+      const context = async (): Promise<string> =>
+        (await door.context({ triggerPrompt: 'bonsai', butler: scope, tokenBudget: 400 })).text;
 
-      const recalled = await door.recall({ topic: 'bonsai', scope: `gardener ${door.name}` });
-      expect(recalled.map((match) => match.id)).toContain(id);
+      expect(await recall()).toContain(id);
+      expect(await context()).toContain('bonsai');
+      await door.forgetMemory({ type: 'rule', id });
+      expect(await recall()).not.toContain(id);
+      expect(await context()).not.toContain('bonsai');
     });
 
     it('is as effective as its marks say, by one formula, and each is an application and an event', async () => {
