@@ -79,7 +79,7 @@ function createPayload(name: string, { field, type, description }: PayloadField)
       eventId: t.expose('eventId', {
         type: 'UUID',
         nullable: true,
-        description: 'The event that records it, by which it can be undone; null when nothing was changed.',
+        description: 'The event that records it, by which it can be undone; null when there was nothing to change.',
       }),
       redacted: t.exposeInt('redacted', {
         description:

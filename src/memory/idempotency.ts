@@ -36,7 +36,7 @@ export async function doOnce(
   work: () => Promise<string>,
 ): Promise<string> {
   if (idempotencyKey === null || idempotencyKey === undefined) return work();
-  const { context, transaction, tenantId, now } = mutation;
+  const { context, transaction, tenantId, now, eventId } = mutation;
   const key = normaliseKey(createRedactor(context), 'idempotency_key', idempotencyKey);
   const inputDigest = isSecret ? await secretDigestOf(mutation, input) : digestOf(input);
   const claim: Prisma.IdempotencyKeyCreateManyInput = {
@@ -50,8 +50,15 @@ export async function doOnce(
   const { count } = await transaction.idempotencyKey.createMany({ data: [claim], skipDuplicates: true });
   if (count === 0) return earlierAnswer(mutation, { key, operation, input });
   const id = await work();
-  await transaction.idempotencyKey.update({ where: { tenantId_key: { tenantId, key } }, data: { response: { id } } });
+  const response = { id, eventId } satisfies KeptAnswer;
+  await transaction.idempotencyKey.update({ where: { tenantId_key: { tenantId, key } }, data: { response } });
   return id;
+}
+
+interface KeptAnswer {
+  id: string;
+  /** Of the event that the write was to record. One that found nothing to change has recorded none. */
+  eventId: string;
 }
 
 async function earlierAnswer(
@@ -72,7 +79,16 @@ async function earlierAnswer(
       { hint: 'Send the same input again, or choose a new key.' },
     );
   }
-  return (earlier.response as { id: string }).id;
+  const { id, eventId } = earlier.response as Partial<KeptAnswer> & { id: string };
+  if (eventId !== undefined) await tellEarlierEvent(mutation, eventId);
+  return id;
+}
+
+/** Whoever lost the first answer can undo by the second. */
+async function tellEarlierEvent({ context, transaction, tenantId }: Mutation, id: string): Promise<void> {
+  const where = { tenantId_id: { tenantId, id } };
+  const event = await transaction.memoryEvent.findUnique({ where, select: { id: true } });
+  if (event !== null) context.recorded?.push(id);
 }
 
 /** The same for two inputs that differ only in the order of their fields. */

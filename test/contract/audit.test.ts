@@ -62,11 +62,11 @@ describe('what was done', () => {
     it('can be undone, and the undo as well', async () => {
       const { id } = await door.storeFact({ ...key(), content: 'ramen' });
       await door.forgetMemory({ type: 'fact', id });
-      const undone = await door.undo(await lastEvent('fact', id));
+      const undone = await door.undo({ eventId: await lastEvent('fact', id) });
 
       expect(undone).toMatchObject({ eventType: 'fact.undone', entityId: id });
       expect(await door.getMemory({ type: 'fact', id })).toMatchObject({ validity: 'active' });
-      await door.undo(undone.id);
+      await door.undo({ eventId: undone.id });
       expect(await door.getMemory({ type: 'fact', id })).toMatchObject({ validity: 'retracted' });
     });
 
@@ -74,7 +74,7 @@ describe('what was done', () => {
       const shared = key();
       const old = await door.storeFact({ ...shared, content: 'ramen' });
       const successor = await door.storeFact({ ...shared, content: 'soba' });
-      await door.undo(await lastEvent('fact', successor.id));
+      await door.undo({ eventId: await lastEvent('fact', successor.id) });
 
       expect(await door.getMemory({ type: 'fact', id: old.id })).toMatchObject({ validity: 'active' });
       expect(await door.getMemory({ type: 'fact', id: successor.id })).toMatchObject({ validity: 'retracted' });
@@ -85,12 +85,14 @@ describe('what was done', () => {
       const stored = await lastEvent('fact', id);
       await door.forgetMemory({ type: 'fact', id });
 
-      await expect(door.undo(stored)).rejects.toMatchObject({ code: 'CONFLICT' });
+      await expect(door.undo({ eventId: stored })).rejects.toMatchObject({ code: 'CONFLICT' });
       const forgotten = await lastEvent('fact', id);
-      await door.undo(forgotten);
-      await expect(door.undo(forgotten)).rejects.toMatchObject({ code: 'CONFLICT' });
-      await expect(door.undo('00000000-0000-4000-8000-000000000000')).rejects.toMatchObject({ code: 'NOT_FOUND' });
-      await expect(door.undo('yesterday')).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+      await door.undo({ eventId: forgotten });
+      await expect(door.undo({ eventId: forgotten })).rejects.toMatchObject({ code: 'CONFLICT' });
+      await expect(door.undo({ eventId: '00000000-0000-4000-8000-000000000000' })).rejects.toMatchObject({
+        code: 'NOT_FOUND',
+      });
+      await expect(door.undo({ eventId: 'yesterday' })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     });
 
     it('gives a rule that was inverted its text back', async () => {
@@ -98,7 +100,7 @@ describe('what was done', () => {
       const { id } = await door.storeRule({ content });
       for (const reason of ['one', 'two', 'three']) await door.markRule({ ruleId: id, outcome: 'harmful', reason });
       expect(await door.getMemory({ type: 'rule', id })).toMatchObject({ maturity: 'anti_pattern' });
-      await door.undo(await lastEvent('rule', id));
+      await door.undo({ eventId: await lastEvent('rule', id) });
 
       expect(await door.getMemory({ type: 'rule', id })).toMatchObject({ maturity: 'candidate', content });
     });

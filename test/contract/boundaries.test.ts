@@ -83,6 +83,18 @@ describe('a memory', () => {
       expect(await count()).toBe(before);
     });
 
+    it('is embedded by its content, and a fact by its subject and predicate too', async () => {
+      const embed = vi.spyOn(testApp.core.embedder, 'embed');
+      const [episode, rule, predicate] = [newName(), newName(), newName()];
+      await door.storeEpisode({ butler: 'b', content: episode });
+      await door.storeRule({ content: rule });
+      await door.storeFact({ subject: 'user', predicate, content: 'tea' });
+      const embedded = embed.mock.calls.flatMap(([texts]) => texts);
+      embed.mockRestore();
+
+      expect(embedded).toEqual([episode, rule, `user ${predicate} tea`]);
+    });
+
     it('records which model made its vector', async () => {
       const { id } = await door.storeFact({ subject: 'user', predicate: newName(), content: 'x' });
       const { embeddingVersionId } = await testApp.core.db

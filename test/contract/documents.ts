@@ -219,6 +219,7 @@ export const ingestEpisodes = graphql(/* GraphQL */ `
         episodes {
           id: uuid
         }
+        eventId
       }
       ...ContractProblem
     }
@@ -312,6 +313,7 @@ export const undo = graphql(/* GraphQL */ `
           eventType
           entityId
         }
+        eventId
       }
       ...ContractProblem
     }
@@ -424,6 +426,91 @@ export const explain = graphql(/* GraphQL */ `
         came
         stage
       }
+    }
+  }
+`);
+
+export const promoteRule = graphql(/* GraphQL */ `
+  mutation ContractPromoteRule($input: RuleWriteInput!) {
+    promoteRule(input: $input) {
+      ... on ChangeRulePayload {
+        value: rule {
+          ...ContractMemory
+        }
+        eventId
+      }
+      ...ContractProblem
+    }
+  }
+`);
+
+export const demoteRule = graphql(/* GraphQL */ `
+  mutation ContractDemoteRule($input: RuleWriteInput!) {
+    demoteRule(input: $input) {
+      ... on ChangeRulePayload {
+        value: rule {
+          ...ContractMemory
+        }
+        eventId
+      }
+      ...ContractProblem
+    }
+  }
+`);
+
+export const disableRule = graphql(/* GraphQL */ `
+  mutation ContractDisableRule($input: RuleWriteInput!) {
+    disableRule(input: $input) {
+      ... on ChangeRulePayload {
+        value: rule {
+          ...ContractMemory
+        }
+        eventId
+      }
+      ...ContractProblem
+    }
+  }
+`);
+
+export const enableRule = graphql(/* GraphQL */ `
+  mutation ContractEnableRule($input: RuleWriteInput!) {
+    enableRule(input: $input) {
+      ... on ChangeRulePayload {
+        value: rule {
+          ...ContractMemory
+        }
+        eventId
+      }
+      ...ContractProblem
+    }
+  }
+`);
+
+export const editRule = graphql(/* GraphQL */ `
+  mutation ContractEditRule($input: EditRuleInput!) {
+    editRule(input: $input) {
+      ... on EditRulePayload {
+        value: rule {
+          ...ContractMemory
+        }
+        eventId
+      }
+      ...ContractProblem
+    }
+  }
+`);
+
+export const linkMemories = graphql(/* GraphQL */ `
+  mutation ContractLinkMemories($input: LinkMemoriesInput!) {
+    linkMemories(input: $input) {
+      ... on LinkMemoriesPayload {
+        value: link {
+          relation
+          createdAt
+        }
+        eventId
+      }
+      ...ContractProblem
     }
   }
 `);

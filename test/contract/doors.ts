@@ -10,7 +10,8 @@ import { ingestEpisodes, storeEpisode, type StoreEpisodeInput } from '../../src/
 import { storeFact, type StoreFactInput } from '../../src/memory/facts.ts';
 import { generationOf, type Generational } from '../../src/memory/generation.ts';
 import { readHistory } from '../../src/memory/history.ts';
-import type { MemoryReference } from '../../src/memory/links.ts';
+import { linkMemories, type Link, type LinkMemoriesInput } from '../../src/memory/link-graph.ts';
+import type { MemoryReference, Relation } from '../../src/memory/links.ts';
 import {
   confirmMemory,
   forgetMemory,
@@ -18,14 +19,24 @@ import {
   memoryTypeOf,
   restoreMemory,
   type MemoryRow,
+  type MemoryWrite,
 } from '../../src/memory/memories.ts';
 import { claimForAgent, submitOutput, type AgentClaimInput } from '../../src/lifecycle/consolidation/agent.ts';
 import { requeueEpisodes, type RequeueInput } from '../../src/lifecycle/consolidation/requeue.ts';
 import type { RedactionCounts } from '../../src/redaction/redactor.ts';
 import { storeNote, type StoreNoteInput } from '../../src/memory/notes.ts';
+import {
+  demoteRule,
+  disableRule,
+  editRule,
+  enableRule,
+  promoteRule,
+  type EditRuleInput,
+  type RuleWrite,
+} from '../../src/memory/rule-changes.ts';
 import { markRule, storeRule, type MarkRuleInput, type StoreRuleInput } from '../../src/memory/rules.ts';
 import { readStats, type Count } from '../../src/lifecycle/stats.ts';
-import { undoEvent } from '../../src/memory/undo.ts';
+import { undoEvent, type UndoInput } from '../../src/memory/undo.ts';
 import { buildContext, type ContextInput } from '../../src/retrieval/context.ts';
 import { explainMemory } from '../../src/retrieval/explain.ts';
 import { recallMemories, type RecallInput } from '../../src/retrieval/recall.ts';
@@ -37,7 +48,13 @@ import * as documents from './documents.ts';
 /** A memory as a door tells it: times as text, names in camel case. */
 export type View = Record<string, unknown> & { id: string };
 
-/** The operations that behaviours are stated in. A door that refuses throws a DoorError. */
+/** What people do to a rule by hand, and its text stays. */
+export type RuleChange = 'promoteRule' | 'demoteRule' | 'disableRule' | 'enableRule';
+
+/**
+ * The operations that behaviours are stated in. A door that refuses throws a DoorError; one that does not offer an
+ * operation does not have it.
+ */
 export interface Door {
   readonly name: string;
   storeEpisode(input: StoreEpisodeInput): Promise<View>;
@@ -45,14 +62,17 @@ export interface Door {
   storeRule(input: StoreRuleInput): Promise<View>;
   markRule(input: MarkRuleInput): Promise<View>;
   getMemory(reference: MemoryReference): Promise<View>;
-  confirmMemory(reference: MemoryReference): Promise<View>;
-  forgetMemory(reference: MemoryReference): Promise<View>;
-  restoreMemory(reference: MemoryReference): Promise<View>;
+  confirmMemory(input: MemoryWrite): Promise<View>;
+  forgetMemory(input: MemoryWrite): Promise<View>;
+  restoreMemory(input: MemoryWrite): Promise<View>;
+  editRule?: (input: EditRuleInput) => Promise<View>;
+  changeRule?: (change: RuleChange, input: RuleWrite) => Promise<View>;
+  linkMemories?: (input: LinkMemoriesInput) => Promise<LinkView>;
   storeNote(input: StoreNoteInput): Promise<View>;
   /** The ids, in the order given. */
   ingestEpisodes(episodes: StoreEpisodeInput[]): Promise<string[]>;
   /** The event that took it back. */
-  undo(eventId: string): Promise<View>;
+  undo(input: UndoInput): Promise<View>;
   history(reference: MemoryReference): Promise<VersionView[]>;
   stats(scope?: string): Promise<StatsView>;
   search(input: SearchInput): Promise<MatchView[]>;
@@ -65,6 +85,8 @@ export interface Door {
   requeueEpisodes(input: RequeueInput): Promise<RequeueView>;
   /** How much was taken out of what was last given to be stored. */
   lastRedacted(): number;
+  /** The event that the last write was answered with; null when it changed nothing. */
+  lastEventId?(): string | null;
   close(): Promise<void>;
 }
 
@@ -84,6 +106,12 @@ export interface RunView {
 export interface RequeueView {
   episodes: { id: string }[];
   refused: { id: string; reason: string }[];
+}
+
+/** A link as a door tells it. */
+export interface LinkView {
+  relation: Relation;
+  createdAt: string;
 }
 
 /** A memory that was found, flat. */
@@ -131,11 +159,17 @@ export function throughEveryDoor(state: (open: (app: TestApp) => Promise<Door>) 
 
 async function openCoreDoor({ app }: TestApp): Promise<Door> {
   let redacted: RedactionCounts = {};
-  const ask = async (work: (context: MemoryContext) => Promise<MemoryRow>): Promise<View> => {
+  let recorded: string[] = [];
+  const newContext = (): MemoryContext => {
     redacted = {};
-    const context = { ...app.createContext().memory, redacted };
+    recorded = [];
+    return { ...app.createContext().memory, redacted, recorded };
+  };
+  const ask = async (work: (context: MemoryContext) => Promise<MemoryRow>): Promise<View> => {
+    const context = newContext();
     return work(context).then((row) => viewOf(row, context), asDoorError);
   };
+  const ruleChanges = { promoteRule, demoteRule, disableRule, enableRule };
   return {
     name: 'core',
     storeEpisode: (input) => ask((context) => storeEpisode(context, input)),
@@ -143,16 +177,19 @@ async function openCoreDoor({ app }: TestApp): Promise<Door> {
     storeRule: (input) => ask((context) => storeRule(context, input)),
     markRule: (input) => ask((context) => markRule(context, input)),
     getMemory: (reference) => ask(async (context) => (await getMemory(context, reference)).row),
-    confirmMemory: (reference) => ask(async (context) => (await confirmMemory(context, reference)).row),
-    forgetMemory: (reference) => ask(async (context) => (await forgetMemory(context, reference)).row),
-    restoreMemory: (reference) => ask(async (context) => (await restoreMemory(context, reference)).row),
+    confirmMemory: (input) => ask(async (context) => (await confirmMemory(context, input)).row),
+    forgetMemory: (input) => ask(async (context) => (await forgetMemory(context, input)).row),
+    restoreMemory: (input) => ask(async (context) => (await restoreMemory(context, input)).row),
+    editRule: (input) => ask((context) => editRule(context, input)),
+    changeRule: (change, input) => ask((context) => ruleChanges[change](context, input)),
+    linkMemories: (input) => linkMemories(newContext(), input).then(viewOfLink, asDoorError),
     storeNote: (input) => ask((context) => storeNote(context, input)),
     ingestEpisodes: async (episodes) => {
-      const stored = await ingestEpisodes(app.createContext().memory, episodes).catch(asDoorError);
+      const stored = await ingestEpisodes(newContext(), episodes).catch(asDoorError);
       return stored.map(({ id }) => id);
     },
-    undo: async (eventId) => {
-      const { id, eventType, entityId } = await undoEvent(app.createContext().memory, { eventId }).catch(asDoorError);
+    undo: async (input) => {
+      const { id, eventType, entityId } = await undoEvent(newContext(), input).catch(asDoorError);
       return { id, eventType, entityId };
     },
     history: async (reference) => {
@@ -181,8 +218,13 @@ async function openCoreDoor({ app }: TestApp): Promise<Door> {
       (await submitOutput(app.createContext().memory, runId, output).catch(asDoorError)) as unknown as RunView,
     requeueEpisodes: (input) => requeueEpisodes(app.createContext().memory, input).catch(asDoorError),
     lastRedacted: () => Object.values(redacted).reduce((sum, count) => sum + count, 0),
+    lastEventId: () => recorded[0] ?? null,
     close: async () => undefined,
   };
+}
+
+function viewOfLink({ relation, createdAt }: Link): LinkView {
+  return { relation, createdAt: createdAt.toISOString() };
 }
 
 function viewOf(row: MemoryRow, context: MemoryContext): View {
@@ -214,6 +256,7 @@ function asDoorError(error: unknown): never {
 
 async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
   let redacted = 0;
+  let eventId: string | null = null;
   const ask = async <Variables>(
     document: TypedDocumentNode<unknown, Variables>,
     variables: Variables,
@@ -222,9 +265,16 @@ async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
     if (result === null || result === undefined) throw new DoorError('NOT_FOUND', 'null');
     if ('code' in result) throw new DoorError(result['code'] as string, result['message'] as string);
     if ('redacted' in result) redacted = result['redacted'] as number;
+    if ('eventId' in result) eventId = result['eventId'] as string | null;
     return 'value' in result ? (result['value'] as View) : result;
   };
   const marks = { helpful: documents.markHelpful, harmful: documents.markHarmful };
+  const ruleChanges = {
+    promoteRule: documents.promoteRule,
+    demoteRule: documents.demoteRule,
+    disableRule: documents.disableRule,
+    enableRule: documents.enableRule,
+  };
   return {
     name: 'GraphQL',
     storeEpisode: (input) => ask(documents.storeEpisode, { input: input as never }),
@@ -232,15 +282,18 @@ async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
     storeRule: (input) => ask(documents.storeRule, { input: input as never }),
     markRule: ({ outcome, ...input }) => ask(marks[outcome], { input: input as never }),
     getMemory: (reference) => ask(documents.getMemory, reference),
-    confirmMemory: (input) => ask(documents.confirmMemory, { input }),
-    forgetMemory: (input) => ask(documents.forgetMemory, { input }),
-    restoreMemory: (input) => ask(documents.restoreMemory, { input }),
+    confirmMemory: (input) => ask(documents.confirmMemory, { input: input as never }),
+    forgetMemory: (input) => ask(documents.forgetMemory, { input: input as never }),
+    restoreMemory: (input) => ask(documents.restoreMemory, { input: input as never }),
+    editRule: (input) => ask(documents.editRule, { input: input as never }),
+    changeRule: (change, input) => ask(ruleChanges[change], { input: input as never }),
+    linkMemories: async (input) => (await ask(documents.linkMemories, { input: input as never })) as never,
     storeNote: (input) => ask(documents.storeNote, { input: input as never }),
     ingestEpisodes: async (episodes) => {
       const answer = await ask(documents.ingestEpisodes, { input: { episodes: episodes as never } });
       return (answer['episodes'] as View[]).map(({ id }) => id);
     },
-    undo: (eventId) => ask(documents.undo, { input: { eventId } }),
+    undo: (input) => ask(documents.undo, { input: input as never }),
     history: async (reference) => (await ask(documents.history, reference))['versions'] as VersionView[],
     stats: async (scope) => (await ask(documents.stats, { scope: scope ?? null })) as unknown as StatsView,
     search: async (input) => flatten(await ask(documents.search, { input: input as never })),
@@ -253,6 +306,7 @@ async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
       (await ask(documents.submitConsolidation, { input: { runId, output } })) as never,
     requeueEpisodes: async (input) => (await ask(documents.requeueEpisodes, { input: input as never })) as never,
     lastRedacted: () => redacted,
+    lastEventId: () => eventId,
     close: async () => undefined,
   };
 }
@@ -301,15 +355,15 @@ export async function openMcpDoor({ app }: TestApp): Promise<Door> {
     storeRule: (input) => call('memory_store_rule', input),
     markRule: ({ outcome, ...input }) => call(`memory_mark_${outcome}`, input),
     getMemory: (reference) => call('memory_get', reference),
-    confirmMemory: (reference) => call('memory_confirm', reference),
-    forgetMemory: (reference) => call('memory_forget', reference),
-    restoreMemory: (reference) => call('memory_restore', reference),
+    confirmMemory: (input) => call('memory_confirm', input),
+    forgetMemory: (input) => call('memory_forget', input),
+    restoreMemory: (input) => call('memory_restore', input),
     storeNote: (input) => call('memory_store', input),
     ingestEpisodes: async (episodes) => {
       const answer = await call('memory_ingest_batch', { episodes: episodes.map(toSnake) });
       return (answer['episodes'] as View[]).map(({ id }) => id);
     },
-    undo: (eventId) => call('memory_undo', { eventId }),
+    undo: (input) => call('memory_undo', input),
     history: async (reference) => (await call('memory_history', reference))['versions'] as VersionView[],
     stats: async (scope) => (await call('memory_stats', scope === undefined ? {} : { scope })) as unknown as StatsView,
     search: async (input) => (await call('memory_search', input))['results'] as MatchView[],

@@ -120,14 +120,14 @@ throughEveryDoor((open) => {
       const subject = newSubject();
       const first = await store(subject, 'mumps', { metadata: { ward: 1 } });
       await store(subject, 'mumps', { metadata: { ward: 2 } });
-      await door.undo(await eventIdOf(first.id, 'fact.confirmed'));
+      await door.undo({ eventId: await eventIdOf(first.id, 'fact.confirmed') });
       expect(await door.getMemory({ type: 'fact', id: first.id })).toMatchObject({
         content: 'mumps',
         metadata: { ward: 1 },
       });
 
       const second = await store(subject, 'healthy');
-      await door.undo(await eventIdOf(second.id, 'fact.stored'));
+      await door.undo({ eventId: await eventIdOf(second.id, 'fact.stored') });
       expect(await door.getMemory({ type: 'fact', id: first.id })).toMatchObject({
         content: 'mumps',
         validity: 'active',
@@ -206,7 +206,7 @@ throughEveryDoor((open) => {
       await door.confirmMemory({ type: 'fact', id: fact.id });
       const second = await store(subject, `${canary} two`, secret);
       await store(subject, `${canary} elsewhere`, { scope: butler });
-      await door.undo(await eventIdOf(second.id, 'fact.stored'));
+      await door.undo({ eventId: await eventIdOf(second.id, 'fact.stored') });
       await door.forgetMemory({ type: 'fact', id: fact.id });
       await door.restoreMemory({ type: 'fact', id: fact.id });
       const event = { subject, predicate: 'medical_visit', content: `${canary} visit`, kind: 'event' };

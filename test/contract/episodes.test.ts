@@ -100,6 +100,32 @@ describe('an episode', () => {
       expect(sessionId).toBeNull();
     });
 
+    it('happened, and is not confirmed', async () => {
+      const { id } = await door.storeEpisode({ content: 'User went out', butler: 'general' });
+
+      await expect(door.confirmMemory({ type: 'episode', id })).rejects.toMatchObject({ code: 'INVALID_TRANSITION' });
+      expect(await door.getMemory({ type: 'episode', id })).toMatchObject({ version: 1 });
+    });
+
+    it('that is forgotten is out of search, numbers and consolidation until it is restored', async () => {
+      const butler = `forgetful ${door.name}`;
+      const { id } = await door.storeEpisode({ content: 'User lost a zither', butler });
+      const find = async (): Promise<string[]> =>
+        (await door.search({ query: 'zither', scope: butler, mode: 'keyword' })).map((match) => match.id);
+      const total = async (): Promise<number> => (await door.stats(butler)).episodes.total;
+
+      expect(await door.forgetMemory({ type: 'episode', id })).toMatchObject({
+        forgottenAt: '2026-03-01T12:00:00.000Z',
+      });
+      expect([await find(), await total()]).toEqual([[], 0]);
+      expect(await door.claimConsolidation({ butler })).toMatchObject({ run: null });
+      expect(await door.restoreMemory({ type: 'episode', id })).toMatchObject({ forgottenAt: null });
+      expect([await find(), await total()]).toEqual([[id], 1]);
+      // A claim passes over an episode that is being written, and that it was found is written after the answer.
+      await testApp.app.createContext().references.flush();
+      expect(await door.claimConsolidation({ butler })).toMatchObject({ run: { episodeCount: 1 } });
+    });
+
     it('is not found by an unknown id, and an id that is no UUID is refused', async () => {
       const unknown = '00000000-0000-4000-8000-000000000000';
 

@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { permanences } from '../../src/memory/confidence.ts';
+import type { FactValidity } from '../../src/memory/facts.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { eventTypesOf } from '../support/events.ts';
 import { throughEveryDoor, type Door } from './doors.ts';
@@ -24,6 +26,11 @@ describe('a fact', () => {
     } finally {
       testApp.clock.now = before;
     }
+  }
+
+  async function linksFrom(sourceId: string): Promise<string[]> {
+    const links = await testApp.core.db.tenant('default').memoryLink.findMany({ where: { sourceId } });
+    return links.map(({ relation, targetId }) => `${relation} ${targetId}`).toSorted();
   }
 
   throughEveryDoor((open) => {
@@ -72,6 +79,52 @@ describe('a fact', () => {
       expect(await door.getMemory({ type: 'fact', id: stored.id })).toEqual(stored);
     });
 
+    it.each([
+      ['permanent', 0],
+      ['stable', 0.002],
+      ['standard', 0.008],
+      ['volatile', 0.03],
+      ['ephemeral', 0.1],
+    ])('that is %s decays by %d a day', async (permanence, rate) => {
+      const { id, decayRate } = await door.storeFact({ ...key(), content: 'is tired', permanence });
+      const later = async (days: number): Promise<unknown> =>
+        (await after(days, () => door.getMemory({ type: 'fact', id })))['effectiveConfidence'];
+
+      expect(decayRate).toBe(rate);
+      expect(await later(0)).toBe(1);
+      expect(await later(Math.LN2 / (rate || 1))).toBeCloseTo(rate === 0 ? 1 : 0.5, 6);
+      expect(await later(3650)).toBeCloseTo(Math.exp(-3650 * rate), 10);
+    });
+
+    it('is of a permanence that there is, and the others are told', async () => {
+      const refusal = await door
+        .storeFact({ ...key(), content: 'x', permanence: 'eternal' })
+        .catch(({ message }: Error) => message);
+
+      for (const permanence of permanences) expect(refusal).toContain(permanence);
+    });
+
+    it('is as sure as ever when it was confirmed in the future', async () => {
+      const { id } = await after(5, () => door.storeFact({ ...key(), content: 'is tired', permanence: 'ephemeral' }));
+
+      expect(await door.getMemory({ type: 'fact', id })).toMatchObject({ effectiveConfidence: 1 });
+    });
+
+    it('is found by its tags', async () => {
+      const { predicate } = key();
+      const stored = await door.storeFact({
+        subject: 'user',
+        predicate,
+        content: 'likes miso',
+        tags: [predicate, 'diet'],
+      });
+      const find = async (...tags: string[]): Promise<string[]> =>
+        (await door.search({ query: 'miso', tags, mode: 'keyword' })).map(({ id }) => id);
+
+      expect(await find(predicate)).toEqual([stored.id]);
+      expect(await find(predicate, 'work')).toEqual([]);
+    });
+
     it('decays at the rate of its permanence', async () => {
       const { id } = await door.storeFact({ ...key(), content: 'is tired', permanence: 'ephemeral' });
       const later = await after(10, () => door.getMemory({ type: 'fact', id }));
@@ -91,6 +144,54 @@ describe('a fact', () => {
         version: 2,
       });
       expect(await eventTypesOf(testApp, first.id)).toEqual(['fact.stored', 'fact.superseded']);
+    });
+
+    it('is superseded when it fades, and not left beside the new one', async () => {
+      const shared = key();
+      const { id } = await door.storeFact({ ...shared, content: 'ramen' });
+      await testApp.core.db.tenant('default').fact.updateMany({ where: { id }, data: { validity: 'fading' } });
+
+      expect(await door.storeFact({ ...shared, content: 'soba' })).toMatchObject({ supersedesId: id });
+      expect(await door.getMemory({ type: 'fact', id })).toMatchObject({ validity: 'superseded' });
+    });
+
+    it('of another scope is left alone, and the contradiction noted', async () => {
+      const shared = key();
+      const { id } = await door.storeFact({ ...shared, content: 'ramen' });
+      const ours = await door.storeFact({ ...shared, content: 'soba', scope: 'health' });
+      const same = await door.storeFact({ ...shared, content: 'ramen', scope: 'travel' });
+
+      expect(ours).toMatchObject({ validity: 'active', supersedesId: null });
+      expect(await door.getMemory({ type: 'fact', id })).toMatchObject({ validity: 'active', version: 1 });
+      expect(await linksFrom(ours.id)).toEqual([`contradicts ${id}`]);
+      expect(await linksFrom(same.id)).toEqual([`contradicts ${ours.id}`]);
+    });
+
+    it('of another source is superseded, and the contradiction noted', async () => {
+      const shared = key();
+      const first = await door.storeFact({ ...shared, content: 'ramen', sourceButler: 'health' });
+      const second = await door.storeFact({ ...shared, content: 'soba', sourceButler: 'health' });
+      const third = await door.storeFact({ ...shared, content: 'udon', sourceButler: 'travel' });
+
+      expect(await linksFrom(second.id)).toEqual([`supersedes ${first.id}`]);
+      expect(await linksFrom(third.id)).toEqual([`contradicts ${second.id}`, `supersedes ${second.id}`]);
+      expect(await door.getMemory({ type: 'fact', id: second.id })).toMatchObject({ validity: 'superseded' });
+    });
+
+    it('of a moment supersedes nothing, and is not superseded', async () => {
+      const shared = key();
+      const state = await door.storeFact({ ...shared, content: 'ramen' });
+      const event = { ...shared, kind: 'event', observedAt: new Date('2026-02-01T12:00:00.000Z') };
+      const first = await door.storeFact({ ...event, content: 'ate ramen' });
+      const second = await door.storeFact({ ...event, content: 'ate soba' });
+      const next = await door.storeFact({ ...shared, content: 'soba' });
+
+      expect(first).toMatchObject({ kind: 'event', observedAt: '2026-02-01T12:00:00.000Z' });
+      for (const { id } of [first, second]) {
+        expect(await door.getMemory({ type: 'fact', id })).toMatchObject({ validity: 'active', supersedesId: null });
+        expect(await linksFrom(id)).toEqual([]);
+      }
+      expect(next).toMatchObject({ supersedesId: state.id });
     });
 
     it('is confirmed by the next of its key that says the same', async () => {
@@ -123,6 +224,26 @@ describe('a fact', () => {
       await testApp.core.db.tenant('default').fact.updateMany({ where: { id }, data: { validity: 'fading' } });
 
       expect(await door.confirmMemory({ type: 'fact', id })).toMatchObject({ validity: 'active' });
+    });
+
+    it('is not confirmed once another has taken its place', async () => {
+      const shared = key();
+      const { id } = await door.storeFact({ ...shared, content: 'ramen' });
+      await door.storeFact({ ...shared, content: 'soba' });
+
+      await expect(door.confirmMemory({ type: 'fact', id })).rejects.toMatchObject({ code: 'INVALID_TRANSITION' });
+    });
+
+    it('is asked for as forgotten, the old name of retracted', async () => {
+      const { predicate, ...shared } = key();
+      const { id } = await door.storeFact({ ...shared, predicate, content: `likes ${predicate}` });
+      const ask = (validity: string): Promise<unknown> =>
+        door.search({ query: predicate, validity: [validity as FactValidity] });
+
+      expect(await door.forgetMemory({ type: 'fact', id })).toMatchObject({ validity: 'retracted' });
+      // What was forgotten is never found, whatever is named: an answer says that the name was understood.
+      expect(await ask('forgotten')).toEqual([]);
+      await expect(ask('lost')).rejects.toMatchObject({ message: expect.stringContaining('lost') as string });
     });
 
     it('is retracted when it is forgotten, and active when it is restored', async () => {

@@ -62,6 +62,56 @@ describe('what the sweeps do is seen by everyone', () => {
       expect(await door.getMemory({ type: 'fact', id })).toMatchObject({ validity: 'active' });
     });
 
+    it('a fact at a threshold stays on its upper side', async () => {
+      const store = (confidence: number): ReturnType<Door['storeFact']> =>
+        door.storeFact({ subject: 'user', predicate: `lunch_${++keys}`, content: 'gyoza', confidence });
+      const facts = [await store(0.2), await store(0.199_999), await store(0.05), await store(0.049_999)];
+      await sweep('decay-sweep');
+      const validities = await Promise.all(facts.map(({ id }) => door.getMemory({ type: 'fact', id })));
+
+      expect(validities.map(({ validity }) => validity)).toEqual(['active', 'fading', 'fading', 'expired']);
+    });
+
+    it('a fact that was never confirmed decays from its creation, for every reader and for the sweep', async () => {
+      const { id } = await storeLunch('takoyaki');
+      await testApp.core.db.tenant('default').fact.updateMany({ where: { id }, data: { lastConfirmedAt: null } });
+      goTo(10);
+      const found = (await door.search({ query: 'takoyaki', mode: 'keyword' })).find((match) => match.id === id);
+
+      expect((await door.getMemory({ type: 'fact', id }))['effectiveConfidence']).toBeCloseTo(Math.exp(-1), 10);
+      expect(found?.['effectiveConfidence']).toBeCloseTo(Math.exp(-1), 10);
+      goTo(fadingAfter);
+      await sweep('decay-sweep');
+      expect(await door.getMemory({ type: 'fact', id })).toMatchObject({ validity: 'fading' });
+    });
+
+    it('one bad row does not keep the others from fading', async () => {
+      const [bad, good] = [await storeLunch('natto'), await storeLunch('tofu')];
+      const where = { id: bad.id };
+      await testApp.core.db.tenant('default').fact.updateMany({ where, data: { version: 2_147_483_647 } });
+      goTo(fadingAfter);
+      const { memory, jobs } = testApp.app.createContext();
+      const run = await jobs.run(memory, { name: 'decay-sweep', dryRun: false });
+      await testApp.core.db.tenant('default').fact.updateMany({ where, data: { version: 1 } });
+
+      expect(run.report).toMatchObject({ failed: 1 });
+      expect(await door.getMemory({ type: 'fact', id: good.id })).toMatchObject({ validity: 'fading' });
+      expect(await door.getMemory({ type: 'fact', id: bad.id })).toMatchObject({ validity: 'active' });
+    });
+
+    it('a warning neither fades nor expires', async () => {
+      const { id } = await door.storeRule({ content: `stack plates ${++keys}` });
+      for (const reason of ['one', 'two', 'three']) await door.markRule({ ruleId: id, outcome: 'harmful', reason });
+      goTo(3650);
+      await sweep('decay-sweep');
+
+      expect(await door.getMemory({ type: 'rule', id })).toMatchObject({
+        validity: 'active',
+        maturity: 'anti_pattern',
+      });
+      expect((await door.recall({ topic: `stack plates ${keys}` })).map((match) => match.id)).toContain(id);
+    });
+
     it('a fact that was forgotten stays forgotten, whatever its confidence', async () => {
       const { id } = await storeLunch('udon');
       await door.forgetMemory({ type: 'fact', id });

@@ -164,7 +164,7 @@ describe('what must not be kept', () => {
       const second = await door.storeFact({ subject: 'user', predicate, content: canaryText });
       const { id, after } = await eventOf(second.id);
       expect(after).toMatchObject({ content: second['content'] });
-      await door.undo(id);
+      await door.undo({ eventId: id });
 
       expect(await door.getMemory({ type: 'fact', id: first.id })).toMatchObject({ validity: 'active' });
       expect((await door.history({ type: 'fact', id: second.id })).map(({ event }) => event.eventType)).toEqual([

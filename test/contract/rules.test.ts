@@ -64,6 +64,50 @@ describe('a rule', () => {
       }
     });
 
+    it('is not proven by its fourteenth success after thirty days, and by the next', async () => {
+      const { id } = await door.storeRule({ content: 'Ask after noon' });
+      await mark(id, 'helpful', 13);
+      const storedAt = testApp.clock.now;
+      testApp.clock.now = new Date(storedAt.getTime() + 30 * 86_400_000);
+      try {
+        expect(await mark(id, 'helpful', 1)).toMatchObject({ maturity: 'established', successCount: 14 });
+        expect(await mark(id, 'helpful', 1)).toMatchObject({ maturity: 'proven', successCount: 15 });
+      } finally {
+        testApp.clock.now = storedAt;
+      }
+    });
+
+    it('is recalled at once, though nobody has applied it, and not once it is forgotten', async () => {
+      const scope = `gardener ${door.name}`;
+      const { id } = await door.storeRule({ content: 'Water the bonsai on Fridays', scope });
+      const recall = async (): Promise<string[]> =>
+        (await door.recall({ topic: 'bonsai', scope })).map((match) => match.id);
+      const context = async (): Promise<string> =>
+        (await door.context({ triggerPrompt: 'bonsai', butler: scope, tokenBudget: 400 })).text;
+
+      expect(await recall()).toContain(id);
+      expect(await context()).toContain('bonsai');
+      await door.forgetMemory({ type: 'rule', id });
+      expect(await recall()).not.toContain(id);
+      expect(await context()).not.toContain('bonsai');
+    });
+
+    it('is as effective as its marks say, by one formula, and each is an application and an event', async () => {
+      const { id } = await door.storeRule({ content: 'Serve soup first' });
+
+      expect((await mark(id, 'helpful', 1))['effectivenessScore']).toBeCloseTo(1 / 1.01, 10);
+      expect((await mark(id, 'harmful', 1))['effectivenessScore']).toBeCloseTo(1 / 5.01, 10);
+      expect((await mark(id, 'helpful', 1))['effectivenessScore']).toBeCloseTo(2 / 6.01, 10);
+      const applications = await testApp.core.db.tenant('default').ruleApplication.findMany({ where: { ruleId: id } });
+      expect(applications.map(({ outcome }) => outcome).toSorted()).toEqual(['harmful', 'helpful', 'helpful']);
+      expect(await eventTypesOf(testApp, id)).toEqual([
+        'rule.stored',
+        'rule.marked_helpful',
+        'rule.marked_harmful',
+        'rule.marked_helpful',
+      ]);
+    });
+
     it('is demoted by harm, which weighs four times a success', async () => {
       const { id } = await door.storeRule({ content: 'Reply in German' });
       await mark(id, 'helpful', 5);

@@ -66,7 +66,11 @@ export async function createTestCore(config = testConfig()): Promise<TestCore> {
 }
 
 /** The last event on a memory, of that type if one is named. */
-export async function lastEventOf({ db }: TestCore, entityId: string, eventType?: string): Promise<string> {
+export async function lastEventOf(
+  { db }: Pick<MemoryCore, 'db'>,
+  entityId: string,
+  eventType?: string,
+): Promise<string> {
   const where = { entityId, ...(eventType !== undefined && { eventType }) };
   const event = await db.tenant('default').memoryEvent.findFirstOrThrow({ where, orderBy: { sequence: 'desc' } });
   return event.id;
