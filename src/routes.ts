@@ -126,20 +126,17 @@ async function forLimitedCaller(
   work: (admission: Admission) => Promise<Response>,
 ): Promise<Response> {
   const { limits } = doors;
-  const authorization = request.headers.get('authorization');
-  const leave = limits.enter();
+  const place = limits.enter(request.headers.get('authorization'));
   let isRunning = false;
   try {
-    limits.recognize(authorization);
     return await forCaller(request, doors, async (admission) => {
-      const caller = callerKey(admission.principal);
-      limits.spend(caller, authorization);
+      place.claim(callerKey(admission.principal));
       isRunning = true;
-      return limits.run(caller, leave, () => work(admission));
+      return limits.run(place, () => work(admission));
     });
   } finally {
     // What runs may go on after its answer, and leaves when it ends.
-    if (!isRunning) leave();
+    if (!isRunning) place.leave();
   }
 }
 

@@ -129,7 +129,7 @@ function keyOf({ caller }: SocketExtra): string {
 
 async function runOperation(limits: Limits, operation: ExecutionArgs): Promise<ExecutionResult> {
   const { memory } = operation.contextValue as GraphQLContext;
-  return limits.run(callerKey(memory.principal), limits.enter(), async () => audited(execute)(operation));
+  return limits.run(limits.enterAs(callerKey(memory.principal)), async () => audited(execute)(operation));
 }
 
 /** A refusal is the answer to its operation; graphql-ws would close the whole connection. */
