@@ -13,7 +13,7 @@ import { isReady, type HealthProbe } from './health.ts';
 import { renderLandingPage } from './landing-page.ts';
 import { findForeignness } from './loopback.ts';
 import { LimitError } from './limits/limit-error.ts';
-import type { Limits } from './limits/limits.ts';
+import type { Limits, RequestPlace } from './limits/limits.ts';
 import { releaseAtEnd } from './limits/release-at-end.ts';
 import { refuse as refuseMcp } from './mcp/http-refusal.ts';
 import type { McpHttpDoor } from './mcp/http.ts';
@@ -157,11 +157,31 @@ async function fetchMcp(request: Request, { mcp, limits, vigil }: Doors, admissi
 }
 
 /** The details are for those who run it: they name tenants and models. */
-async function tellReadiness(request: Request, { health, authenticator }: Doors): Promise<Response> {
-  const read = await health.read();
-  const admission = await authenticator.authenticate(request.headers.get('authorization')).catch(() => undefined);
-  const mayKnow = admission !== undefined && admission.principal.role !== 'butler';
-  return Response.json(mayKnow ? read : { status: read.status }, { status: isReady(read) ? 200 : 503 });
+async function tellReadiness(request: Request, doors: Doors): Promise<Response> {
+  const read = await doors.health.read();
+  const body = (await mayKnowDetails(request, doors)) ? read : { status: read.status };
+  return Response.json(body, { status: isReady(read) ? 200 : 503 });
+}
+
+/** Readiness is told to everybody. Who that is is looked up only where there is room for it, as for any other request. */
+async function mayKnowDetails(request: Request, { authenticator, limits, core }: Doors): Promise<boolean> {
+  const authorization = request.headers.get('authorization');
+  if (!authenticator.isRequired) return true;
+  if (authorization === null) return false;
+  let place: RequestPlace | undefined;
+  try {
+    place = limits.enter(authorization);
+    const { principal } = await authenticator.authenticate(authorization);
+    place.claim(callerKey(principal));
+    return principal.role !== 'butler';
+  } catch (error) {
+    // A reason to tell less, not a reason to tell nothing.
+    if (!(error instanceof MemoryError))
+      core.logger.warn({ err: error }, 'who asks for readiness could not be found out');
+    return false;
+  } finally {
+    place?.leave();
+  }
 }
 
 async function tellMetrics(metrics: Metrics, { role }: Principal): Promise<Response> {
