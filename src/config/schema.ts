@@ -509,6 +509,10 @@ const graphql = table(
       default: false,
       description: 'Whether documents that are not in that file are refused',
     }),
+    max_root_fields: setting(wholeNumber(1, 500), {
+      default: 30,
+      description: 'Fields of Query, Mutation or Subscription that one operation may ask for, aliases included',
+    }),
   },
   ({ persisted_operations: operations, only_persisted_operations: isRequired }) =>
     isRequired && operations === undefined

@@ -126,6 +126,27 @@ const asQuery = (text: string, variables = {}): string => JSON.stringify({ query
 const repeat = (count: number, field: string): string =>
   Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ');
 
+const spread = (index: number): string => `fragment f${index} on Query { ...f${index + 1} ...f${index + 1} }`;
+const tooManyRootFields: [string, string, string, RegExp][] = [
+  ['245 aliases of statistics', `{ ${repeat(245, 'stats { at }')} }`, 245],
+  ['one root field too many', `{ ${repeat(31, '__typename')} }`, 31],
+  [
+    'too many of them in fragments',
+    `{ ...f ... { ${repeat(16, '__typename')} } } fragment f on Query { ${repeat(15, '__typename')} }`,
+    31,
+  ],
+  [
+    'fragments that double',
+    `{ ...f0 } ${Array.from({ length: 40 }, (_, index) => spread(index)).join(' ')} fragment f40 on Query { __typename }`,
+    2 ** 40,
+  ],
+].map(([name, text, given]) => [
+  String(name),
+  asQuery(String(text)),
+  'GRAPHQL_VALIDATION_FAILED',
+  new RegExp(`^query: at most 30 fields of query, aliases included; given ${given}$`),
+]);
+
 describe('a caller of /graphql who is wrong', () => {
   it.each<[string, string, string, RegExp]>([
     ['broken JSON', '{nope', 'BAD_REQUEST', /invalid JSON/],
@@ -153,13 +174,31 @@ describe('a caller of /graphql who is wrong', () => {
     ],
     ['metadata that is a list', withMetadata('[1]'), 'BAD_REQUEST', /non-object/],
     ['a document of too many words', asQuery(`{ ${repeat(2000, 'health { status }')} }`), 'BAD_REQUEST', /5000 tokens/],
-    ['too many fields', asQuery(`{ ${repeat(300, 'health { status }')} }`), 'BAD_REQUEST', /breadth: 600, max: 500/],
+    [
+      'too many fields',
+      asQuery(`{ ${repeat(30, `health { ${repeat(19, 'status')} }`)} }`),
+      'BAD_REQUEST',
+      /breadth: 600, max: 500/,
+    ],
     [
       'a query of too much work',
-      asQuery(`{ ${repeat(100, 'health { checks { name status } }')} }`),
+      asQuery(`{ ${repeat(10, `health { ${repeat(10, 'checks { name status }')} }`)} }`),
       'BAD_REQUEST',
       /complexity: \d+, max: 2000/,
     ],
+    [
+      'statistics again and again',
+      asQuery(`{ ${repeat(20, 'stats { at }')} }`),
+      'BAD_REQUEST',
+      /complexity: 2020, max: 2000/,
+    ],
+    [
+      'totals again and again',
+      asQuery(`{ ${repeat(5, `facts { ${repeat(20, 'totalCount')} }`)} }`),
+      'BAD_REQUEST',
+      /complexity: 2005, max: 2000/,
+    ],
+    ...tooManyRootFields,
     [
       'fragments that contain each other',
       asQuery('{ ...a } fragment a on Query { ...b } fragment b on Query { ...a }'),

@@ -108,6 +108,8 @@ builder.queryField('stats', (t) =>
     args: {
       scope: t.arg.string({ description: 'Facts and rules of "global" and this scope; episodes of this butler.' }),
     },
+    // Whatever is asked of it, all of it is counted.
+    complexity: 100,
     resolve: (_root, args, { memory }) => readStats(memory, args),
   }),
 );
