@@ -36,3 +36,16 @@ function describeHosts(own: string | undefined, isGuarded: boolean): string {
   if (!isGuarded) return `${loopback} allowed while no authentication is configured`;
   return `${own ?? 'any'} or ${loopback} allowed`;
 }
+
+/** What browsers say of a request that our own page or a person sent. Programs say nothing. */
+const ownSites: readonly (string | null)[] = [null, 'same-origin', 'none'];
+
+/**
+ * Why a request must not be answered that says nothing of its origin: a browser leaves that out when a page embeds
+ * something, follows a link or sends a form. `site` is the header Sec-Fetch-Site, which a page cannot set.
+ */
+export function findCrossSite(site: string | null, origin: string | null): string | undefined {
+  // One that is there was looked at by itself.
+  if (origin !== null || ownSites.includes(site)) return undefined;
+  return `sec-fetch-site: same-origin or none allowed; given ${JSON.stringify(site)}`;
+}

@@ -5,13 +5,14 @@ import { callerKey, sessionKey, withCaller } from './auth/caller.ts';
 import { protectedResource, protectedResourcePath, refuseUnauthenticated } from './auth/challenge.ts';
 import { decodeTenant, tenantHeader } from './auth/grant.ts';
 import type { Vigil } from './auth/vigil.ts';
+import type { Config } from './config/schema.ts';
 import type { MemoryCore } from './create-memory.ts';
 import { describeError, type DescribedError } from './describe-error.ts';
-import { MemoryError } from './errors.ts';
+import { describeGiven, MemoryError } from './errors.ts';
 import type { GraphQLHttpDoor } from './graphql/http.ts';
 import { isReady, type HealthProbe } from './health.ts';
 import { renderLandingPage } from './landing-page.ts';
-import { findForeignness } from './loopback.ts';
+import { findCrossSite, findForeignness } from './loopback.ts';
 import { LimitError } from './limits/limit-error.ts';
 import type { Limits, RequestPlace } from './limits/limits.ts';
 import { releaseAtEnd } from './limits/release-at-end.ts';
@@ -74,7 +75,7 @@ function statusOf(code: DescribedError['code']): number {
 
 async function route(path: string, request: Request, doors: Doors, requestContext: RequestContext): Promise<Response> {
   const { config } = doors.core;
-  const foreignness = findForeignness(request.url, request.headers.get('origin'), config);
+  const foreignness = findForeignnessOf(path, request, config);
   if (foreignness !== undefined) {
     doors.metrics.countRefusal('foreign');
     return refuse(403, 'FORBIDDEN', foreignness);
@@ -90,7 +91,10 @@ async function route(path: string, request: Request, doors: Doors, requestContex
     case `${protectedResourcePath}/mcp`:
       return Response.json(protectedResource(request.url, config));
     case '/graphql':
-      return forLimitedCaller(request, doors, async () => doors.graphql.fetch(request, requestContext));
+      return (
+        refuseForm(request) ??
+        forLimitedCaller(request, doors, async () => doors.graphql.fetch(request, requestContext))
+      );
     case '/mcp':
       return forLimitedCaller(request, doors, (admission) => fetchMcp(request, doors, admission));
     case '/metrics':
@@ -98,6 +102,21 @@ async function route(path: string, request: Request, doors: Doors, requestContex
     default:
       return refuse(404, 'NOT_FOUND', `nothing is at ${path}`);
   }
+}
+
+function findForeignnessOf(path: string, { url, headers }: Request, config: Config): string | undefined {
+  const origin = headers.get('origin');
+  const foreignness = findForeignness(url, origin, config);
+  // A link on a page of others may lead to the first page, which tells and does nothing.
+  return path === '/' ? foreignness : (foreignness ?? findCrossSite(headers.get('sec-fetch-site'), origin));
+}
+
+/** The types of body that a page of another site can send without asking first are those of forms. */
+function refuseForm({ method, headers }: Request): Response | undefined {
+  const given = headers.get('content-type');
+  const type = given?.split(';')[0]?.trim().toLowerCase();
+  if (method !== 'POST' || type === 'application/json') return undefined;
+  return refuse(415, 'BAD_REQUEST', `content-type: application/json allowed; given ${describeGiven(given)}`);
 }
 
 /** Who cannot say who they are gets no further. */

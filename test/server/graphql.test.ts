@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { storeFact } from '../../src/memory/facts.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
 import { postToGraphQL, requestGraphQL, type GraphQLAnswer } from '../support/graphql-request.ts';
@@ -357,5 +358,75 @@ describe('a page of another site', () => {
     const { status } = await post('{"query":"{ health { status } }"}', { origin });
 
     expect(status).toBe(200);
+  });
+});
+
+describe('a browser that a page of another site sends here', () => {
+  const send = (path: string, headers: Record<string, string>, init: RequestInit = {}): Promise<Response> =>
+    testApp.app.fetch(new Request(origin + path, { ...init, headers }));
+  const read = '/graphql?query={health{status}}';
+
+  it.each(['cross-site', 'same-site', 'made-up'])('is refused where it says %s and no origin', async (site) => {
+    for (const path of [read, '/graphql', '/mcp', '/readyz', '/metrics']) {
+      const response = await send(path, { 'sec-fetch-site': site });
+      expect(response.status, path).toBe(403);
+      expect(await response.json()).toEqual({
+        error: { code: 'FORBIDDEN', message: `sec-fetch-site: same-origin or none allowed; given "${site}"` },
+      });
+    }
+  });
+
+  it.each(['same-origin', 'none'])('is not one that says %s', async (site) => {
+    expect((await send(read, { 'sec-fetch-site': site })).status).toBe(200);
+    const explorer = await send('/graphql', { 'sec-fetch-site': site, accept: 'text/html' });
+    expect(await explorer.text()).toContain('<title>Butler Memory</title>');
+  });
+
+  it('may follow a link to the first page', async () => {
+    expect((await send('/', { 'sec-fetch-site': 'cross-site' })).status).toBe(200);
+  });
+
+  const mutation = 'mutation { storeNote(input: { content: "by a form", butler: "home" }) { __typename } }';
+  it.each([
+    ['application/x-www-form-urlencoded', `query=${encodeURIComponent(mutation)}`],
+    ['text/plain', JSON.stringify({ query: mutation })],
+    [
+      'multipart/form-data; boundary=x',
+      '--x\r\nContent-Disposition: form-data; name="query"\r\n\r\n{__typename}\r\n--x--',
+    ],
+    ['application/graphql', mutation],
+  ])('cannot write by a form: %s', async (type, body) => {
+    const response = await send('/graphql', { 'content-type': type }, { method: 'POST', body });
+
+    expect(response.status).toBe(415);
+    expect(await response.json()).toEqual({
+      error: { code: 'BAD_REQUEST', message: `content-type: application/json allowed; given ${JSON.stringify(type)}` },
+    });
+    const stored = await testApp.core.db.tenant('default').fact.count({ where: { content: 'by a form' } });
+    expect(stored).toBe(0);
+  });
+
+  it('is refused a body that says nothing of its type, and not one with a character set', async () => {
+    const body = new TextEncoder().encode(asQuery('{ __typename }'));
+    expect((await send('/graphql', {}, { method: 'POST', body })).status).toBe(415);
+    const type = 'application/json; charset=utf-8';
+    expect((await send('/graphql', { 'content-type': type }, { method: 'POST', body })).status).toBe(200);
+  });
+
+  it('counts as nobody who needed a memory: a query by GET makes no reference', async () => {
+    const context = testApp.app.createContext();
+    const { id } = await storeFact(context.memory, { subject: 'user', predicate: 'drinks', content: 'Tea' });
+    const text = `{ memory(type: fact, id: "${id}") { __typename } }`;
+    const references = async (): Promise<number> => {
+      await context.references.flush();
+      const found = await testApp.core.db.tenant('default').fact.findFirst({ where: { id } });
+      return found?.referenceCount ?? Number.NaN;
+    };
+
+    const answer = await send(`/graphql?query=${encodeURIComponent(text)}`, {});
+    expect(await answer.json()).toEqual({ data: { memory: { __typename: 'Fact' } } });
+    expect(await references()).toBe(0);
+    await query(text);
+    expect(await references()).toBe(1);
   });
 });
