@@ -1,4 +1,5 @@
 import type { Config } from './config/schema.ts';
+import { isAllowedOrigin } from './cors.ts';
 
 const loopbackHost = /^(127(\.\d{1,3}){3}|\[?::1\]?|localhost)$/;
 
@@ -23,6 +24,7 @@ export function findForeignness(
     return `host: ${describeHosts(own?.hostname, isGuarded)}; given ${given}`;
   }
   if (origin === null || origin === undefined || origin === target.origin || origin === own?.origin) return undefined;
+  if (config !== undefined && isAllowedOrigin(origin, config)) return undefined;
   return `origin: ${own?.origin ?? target.origin} allowed; given ${JSON.stringify(origin)}`;
 }
 

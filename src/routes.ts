@@ -7,6 +7,7 @@ import { decodeTenant, tenantHeader } from './auth/grant.ts';
 import type { Vigil } from './auth/vigil.ts';
 import type { Config } from './config/schema.ts';
 import type { MemoryCore } from './create-memory.ts';
+import { answerPreflight, setCorsHeaders } from './cors.ts';
 import { describeError, type DescribedError } from './describe-error.ts';
 import { describeGiven, MemoryError } from './errors.ts';
 import type { GraphQLHttpDoor } from './graphql/http.ts';
@@ -56,6 +57,7 @@ export async function answerRequest(request: Request, doors: Doors): Promise<Res
     logger.info({ method, path, status: response.status, milliseconds }, 'request');
     // On the response itself: a feed in a new one would never learn that its client hung up.
     response.headers.set('x-request-id', requestContext.requestId);
+    setCorsHeaders(response.headers, request.headers.get('origin'), doors.core.config);
     setSecurityHeaders(response.headers);
     return response;
   });
@@ -80,6 +82,8 @@ async function route(path: string, request: Request, doors: Doors, requestContex
     doors.metrics.countRefusal('foreign');
     return refuse(403, 'FORBIDDEN', foreignness);
   }
+  const preflight = answerPreflight(request, config);
+  if (preflight !== undefined) return preflight;
   switch (path) {
     case '/':
       return showPage(renderLandingPage(config));

@@ -14,6 +14,7 @@ import {
   numberAbove,
   numberBetween,
   oneOf,
+  origins,
   postgresUrl,
   predicatePatterns,
   secret,
@@ -740,6 +741,10 @@ const butler = table({
   }),
   public_url: setting(httpUrl, {
     description: 'Address by which clients reach this server, when that is not its own: behind a proxy, for example',
+  }),
+  allowed_origins: setting(origins, {
+    default: [],
+    description: 'Origins of other sites whose pages may ask this server and read its answers (CORS)',
   }),
   home: setting(directory, {
     default: '~/.butler-memory',

@@ -39,7 +39,7 @@ export function createGraphQLHttpDoor(options: GraphQLHttpOptions): GraphQLHttpD
     graphiql: policy.graphiql,
     renderGraphiQL: () => explorer().page,
     logging: false,
-    // Its default lets the pages of every site read the memory.
+    // Its default lets the pages of every site read the memory. Which ones may is decided for all doors at once.
     cors: false,
     maxRequestBodySize: bodyLimitBytes,
     parserAndValidationCache: { documentCache: createDocumentCache(), errorCache: noCache },
