@@ -199,7 +199,7 @@ async function checkMigrations({ db }: MemoryCore): ReturnType<CheckFunction> {
 
 /** A job that does not run is no reason to send requests elsewhere, but somebody should look. */
 async function checkSchedules(core: MemoryCore): ReturnType<CheckFunction> {
-  const schedules = await readSchedules(core);
+  const schedules = await readSchedules(core, null);
   const isIll = schedules.some(({ status }) => status === 'missed' || status === 'failing');
   return { status: isIll ? 'degraded' : 'ok', detail: describeTroubles(schedules) };
 }

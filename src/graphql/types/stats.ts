@@ -91,7 +91,8 @@ const StatsRef = builder.objectRef<MemoryStats>('Stats').implement({
     jobs: t.field({
       type: [ScheduleRef],
       nullable: true,
-      description: 'Every job, its schedule and its last run; null when the queue could not be asked.',
+      description:
+        'Every job, its schedule and its last run; null when the queue could not be asked, and for the role butler.',
       resolve: ({ jobs }) => jobs,
     }),
     unknown: t.exposeStringList('unknown', {
