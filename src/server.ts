@@ -33,6 +33,7 @@ export async function startServer(config: Config, logger: Logger): Promise<Runni
   }
   const url = urlOf(http);
   logger.info({ url, engine: core.db.engine, location: core.db.location }, `listening on ${url}`);
+  if (config.auth.mode === 'none') logger.warn(openness);
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     const drained = drain(http, feeds, config.butler.shutdownGraceSeconds);
@@ -48,6 +49,9 @@ export async function startServer(config: Config, logger: Logger): Promise<Runni
   };
   return { url, started: start(), stop: () => (stopping ??= stop()) };
 }
+
+const openness =
+  'no authentication is configured (butler.auth.mode is "none"): every process and user of this machine is the operator';
 
 /** Where nobody is asked who they are, nobody outside this machine may reach the port. */
 function requireLoopback({ butler: { host, publicUrl }, auth }: Config): void {
