@@ -48,8 +48,8 @@ export async function answerRequest(request: Request, doors: Doors): Promise<Res
     const response = await route(path, request, doors, requestContext).catch((error: unknown) => {
       if (hasHungUp(request, error)) return new Response(null, { status: clientClosedRequest });
       if (error instanceof LimitError) return refuseExcess(path, error);
-      const { code, message } = describeError(error, logger);
-      return refuse(statusOf(code), code, message);
+      const { code, message, hint } = describeError(error, logger);
+      return refuse(statusOf(code), code, message, hint);
     });
     const milliseconds = Math.round(performance.now() - startedAt);
     const { method } = request;
@@ -72,7 +72,7 @@ function hasHungUp({ signal }: Request, error: unknown): boolean {
 
 function statusOf(code: DescribedError['code']): number {
   if (code === 'FORBIDDEN') return 403;
-  return code === 'DATABASE_UNAVAILABLE' ? 503 : 500;
+  return code === 'DATABASE_UNAVAILABLE' || code === 'ISSUER_UNAVAILABLE' ? 503 : 500;
 }
 
 async function route(path: string, request: Request, doors: Doors, requestContext: RequestContext): Promise<Response> {
@@ -213,8 +213,8 @@ async function tellMetrics(metrics: Metrics, { role }: Principal): Promise<Respo
   return new Response(text, { headers: { 'content-type': contentType } });
 }
 
-function refuse(status: number, code: DescribedError['code'], message: string): Response {
-  return Response.json({ error: { code, message } }, { status });
+function refuse(status: number, code: DescribedError['code'], message: string, hint?: string): Response {
+  return Response.json({ error: { code, message, ...(hint !== undefined && { hint }) } }, { status });
 }
 
 /** In the form that clients of that path read. */

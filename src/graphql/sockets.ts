@@ -71,7 +71,8 @@ export function socketOptions(
         takePlace(extra, limits, callers.vigil.watch(admission));
         return true;
       } catch (error) {
-        if (error instanceof LimitError) extra.socket.close(tryAgainLater, error.message);
+        if (error instanceof LimitError || (error instanceof MemoryError && error.code === 'ISSUER_UNAVAILABLE'))
+          extra.socket.close(tryAgainLater, error.message);
         else if (error instanceof MemoryError && error.code === 'UNAUTHENTICATED') callers.refused();
         else if (!(error instanceof MemoryError && error.code === 'FORBIDDEN')) throw error;
         return false;
