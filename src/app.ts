@@ -95,6 +95,8 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
       await core.reranker?.load();
       // Some megabytes, which the first context would wait for; a tokenizer that is not there is told now.
       await loadTokenizer(core.config);
+      // Who waits for the start asks now.
+      health.forget();
     },
     stop: async () => {
       activity.close();
@@ -131,7 +133,7 @@ function contextMaker(core: MemoryCore, authenticator: Authenticator, parts: Par
 
 function watchParts(core: MemoryCore, queue: () => Queue | undefined): HealthProbe {
   const modelHealth = new ModelHealth(core);
-  return createHealthProbe(core.db.engine, {
+  const checks = {
     database: async () => core.db.ping().then(() => ok),
     migrations: () => checkMigrations(core),
     model: () => checkModel(core, modelHealth),
@@ -140,7 +142,8 @@ function watchParts(core: MemoryCore, queue: () => Queue | undefined): HealthPro
         ?.check()
         .then(() => ok) ?? starting,
     schedules: async () => (queue() === undefined ? starting : checkSchedules(core)),
-  });
+  };
+  return createHealthProbe(core.db.engine, checks, core.now);
 }
 
 /** What a caller works with: a butler sees no more of the database than is its own, whatever the code above forgets. */
@@ -196,7 +199,7 @@ async function checkMigrations({ db }: MemoryCore): ReturnType<CheckFunction> {
 
 /** A job that does not run is no reason to send requests elsewhere, but somebody should look. */
 async function checkSchedules(core: MemoryCore): ReturnType<CheckFunction> {
-  const schedules = await readSchedules(core);
+  const schedules = await readSchedules(core, null);
   const isIll = schedules.some(({ status }) => status === 'missed' || status === 'failing');
   return { status: isIll ? 'degraded' : 'ok', detail: describeTroubles(schedules) };
 }

@@ -2,6 +2,7 @@ import { contextOfTenant } from '../jobs/job.ts';
 import type { MemoryCore } from './create-memory.ts';
 import { memoryTypes, type MemoryType } from './db/sql/memory-snapshot.ts';
 import { invalidInput } from './errors.ts';
+import { recordReadByHand } from './memory/accesses.ts';
 import type { MemoryContext } from './memory/context.ts';
 import {
   eraseMemory,
@@ -33,7 +34,12 @@ export async function eraseByHand(core: MemoryCore, options: EraseOptions, print
     throw invalidInput('memory', 'either --memory or --subject', { memory, subject });
   }
   const context = { ...contextOfTenant(core, tenant), actor: 'command line' };
-  if (options.dryRun === true || confirm === undefined) return printPlan(await planOf(context, options), print);
+  if (options.dryRun === true || confirm === undefined) {
+    const asked = subject === undefined ? memoryInput(options) : subjectInput(options);
+    const ids = 'id' in asked ? [asked.id] : [];
+    await recordReadByHand(core.db, context, { operation: 'erasurePlan', asked, ids });
+    return printPlan(await planOf(context, options), print);
+  }
   const erasure =
     subject === undefined
       ? await eraseMemory(context, { ...memoryInput(options), confirm })

@@ -14,6 +14,7 @@ export const errorCodes = [
   'EMBEDDING_FAILED',
   'UNREADABLE',
   'DATABASE_UNAVAILABLE',
+  'ISSUER_UNAVAILABLE',
   'CONFIGURATION',
   'STARTUP',
 ] as const;

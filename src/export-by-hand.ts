@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { contextOfTenant } from '../jobs/job.ts';
 import type { MemoryCore } from './create-memory.ts';
+import { recordReadByHand } from './memory/accesses.ts';
 import type { MemoryContext } from './memory/context.ts';
 import { exportAll } from './memory/export-subject.ts';
 
@@ -15,6 +16,7 @@ export interface ExportOptions {
 /** One JSON document, written as it is read. A file that is there is not overwritten; a new one is for its owner alone. */
 export async function exportByHand(core: MemoryCore, { tenant, subject, output }: ExportOptions): Promise<void> {
   const context = { ...contextOfTenant(core, tenant), actor: 'command line' };
+  await recordReadByHand(core.db, context, { operation: 'exportSubject', asked: { subject }, ids: [] });
   const document = Readable.from(write(context, subject));
   if (output === undefined) return pipeline(document, process.stdout, { end: false });
   return pipeline(document, createWriteStream(output, { flags: 'wx', mode: 0o600 }));

@@ -43,7 +43,7 @@ export function createMetrics(sources: Sources, knownPaths: readonly string[]): 
     },
     render: async () => {
       // A queue that does not answer must not take the other figures with it: its own say so.
-      await readSchedules(sources).then(
+      await readSchedules(sources, null).then(
         (read) => schedules.show(read),
         () => schedules.hide(),
       );

@@ -5,15 +5,17 @@ import { callerKey, sessionKey, withCaller } from './auth/caller.ts';
 import { protectedResource, protectedResourcePath, refuseUnauthenticated } from './auth/challenge.ts';
 import { decodeTenant, tenantHeader } from './auth/grant.ts';
 import type { Vigil } from './auth/vigil.ts';
+import type { Config } from './config/schema.ts';
 import type { MemoryCore } from './create-memory.ts';
+import { answerPreflight, setCorsHeaders } from './cors.ts';
 import { describeError, type DescribedError } from './describe-error.ts';
-import { MemoryError } from './errors.ts';
+import { describeGiven, MemoryError } from './errors.ts';
 import type { GraphQLHttpDoor } from './graphql/http.ts';
 import { isReady, type HealthProbe } from './health.ts';
 import { renderLandingPage } from './landing-page.ts';
-import { findForeignness } from './loopback.ts';
+import { findCrossSite, findForeignness } from './loopback.ts';
 import { LimitError } from './limits/limit-error.ts';
-import type { Limits } from './limits/limits.ts';
+import type { Limits, RequestPlace } from './limits/limits.ts';
 import { releaseAtEnd } from './limits/release-at-end.ts';
 import { refuse as refuseMcp } from './mcp/http-refusal.ts';
 import type { McpHttpDoor } from './mcp/http.ts';
@@ -46,8 +48,8 @@ export async function answerRequest(request: Request, doors: Doors): Promise<Res
     const response = await route(path, request, doors, requestContext).catch((error: unknown) => {
       if (hasHungUp(request, error)) return new Response(null, { status: clientClosedRequest });
       if (error instanceof LimitError) return refuseExcess(path, error);
-      const { code, message } = describeError(error, logger);
-      return refuse(statusOf(code), code, message);
+      const { code, message, hint } = describeError(error, logger);
+      return refuse(statusOf(code), code, message, hint);
     });
     const milliseconds = Math.round(performance.now() - startedAt);
     const { method } = request;
@@ -55,6 +57,7 @@ export async function answerRequest(request: Request, doors: Doors): Promise<Res
     logger.info({ method, path, status: response.status, milliseconds }, 'request');
     // On the response itself: a feed in a new one would never learn that its client hung up.
     response.headers.set('x-request-id', requestContext.requestId);
+    setCorsHeaders(response.headers, request.headers.get('origin'), doors.core.config);
     setSecurityHeaders(response.headers);
     return response;
   });
@@ -69,16 +72,18 @@ function hasHungUp({ signal }: Request, error: unknown): boolean {
 
 function statusOf(code: DescribedError['code']): number {
   if (code === 'FORBIDDEN') return 403;
-  return code === 'DATABASE_UNAVAILABLE' ? 503 : 500;
+  return code === 'DATABASE_UNAVAILABLE' || code === 'ISSUER_UNAVAILABLE' ? 503 : 500;
 }
 
 async function route(path: string, request: Request, doors: Doors, requestContext: RequestContext): Promise<Response> {
   const { config } = doors.core;
-  const foreignness = findForeignness(request.url, request.headers.get('origin'), config);
+  const foreignness = findForeignnessOf(path, request, config);
   if (foreignness !== undefined) {
     doors.metrics.countRefusal('foreign');
     return refuse(403, 'FORBIDDEN', foreignness);
   }
+  const preflight = answerPreflight(request, config);
+  if (preflight !== undefined) return preflight;
   switch (path) {
     case '/':
       return showPage(renderLandingPage(config));
@@ -90,7 +95,10 @@ async function route(path: string, request: Request, doors: Doors, requestContex
     case `${protectedResourcePath}/mcp`:
       return Response.json(protectedResource(request.url, config));
     case '/graphql':
-      return forLimitedCaller(request, doors, async () => doors.graphql.fetch(request, requestContext));
+      return (
+        refuseForm(request) ??
+        forLimitedCaller(request, doors, async () => doors.graphql.fetch(request, requestContext))
+      );
     case '/mcp':
       return forLimitedCaller(request, doors, (admission) => fetchMcp(request, doors, admission));
     case '/metrics':
@@ -98,6 +106,21 @@ async function route(path: string, request: Request, doors: Doors, requestContex
     default:
       return refuse(404, 'NOT_FOUND', `nothing is at ${path}`);
   }
+}
+
+function findForeignnessOf(path: string, { url, headers }: Request, config: Config): string | undefined {
+  const origin = headers.get('origin');
+  const foreignness = findForeignness(url, origin, config);
+  // A link on a page of others may lead to the first page, which tells and does nothing.
+  return path === '/' ? foreignness : (foreignness ?? findCrossSite(headers.get('sec-fetch-site'), origin));
+}
+
+/** The types of body that a page of another site can send without asking first are those of forms. */
+function refuseForm({ method, headers }: Request): Response | undefined {
+  const given = headers.get('content-type');
+  const type = given?.split(';')[0]?.trim().toLowerCase();
+  if (method !== 'POST' || type === 'application/json') return undefined;
+  return refuse(415, 'BAD_REQUEST', `content-type: application/json allowed; given ${describeGiven(given)}`);
 }
 
 /** Who cannot say who they are gets no further. */
@@ -126,20 +149,17 @@ async function forLimitedCaller(
   work: (admission: Admission) => Promise<Response>,
 ): Promise<Response> {
   const { limits } = doors;
-  const authorization = request.headers.get('authorization');
-  const leave = limits.enter();
+  const place = limits.enter(request.headers.get('authorization'));
   let isRunning = false;
   try {
-    limits.recognize(authorization);
     return await forCaller(request, doors, async (admission) => {
-      const caller = callerKey(admission.principal);
-      limits.spend(caller, authorization);
+      place.claim(callerKey(admission.principal));
       isRunning = true;
-      return limits.run(caller, leave, () => work(admission));
+      return limits.run(place, () => work(admission));
     });
   } finally {
     // What runs may go on after its answer, and leaves when it ends.
-    if (!isRunning) leave();
+    if (!isRunning) place.leave();
   }
 }
 
@@ -160,11 +180,31 @@ async function fetchMcp(request: Request, { mcp, limits, vigil }: Doors, admissi
 }
 
 /** The details are for those who run it: they name tenants and models. */
-async function tellReadiness(request: Request, { health, authenticator }: Doors): Promise<Response> {
-  const read = await health.read();
-  const admission = await authenticator.authenticate(request.headers.get('authorization')).catch(() => undefined);
-  const mayKnow = admission !== undefined && admission.principal.role !== 'butler';
-  return Response.json(mayKnow ? read : { status: read.status }, { status: isReady(read) ? 200 : 503 });
+async function tellReadiness(request: Request, doors: Doors): Promise<Response> {
+  const read = await doors.health.read();
+  const body = (await mayKnowDetails(request, doors)) ? read : { status: read.status };
+  return Response.json(body, { status: isReady(read) ? 200 : 503 });
+}
+
+/** Readiness is told to everybody. Who that is is looked up only where there is room for it, as for any other request. */
+async function mayKnowDetails(request: Request, { authenticator, limits, core }: Doors): Promise<boolean> {
+  const authorization = request.headers.get('authorization');
+  if (!authenticator.isRequired) return true;
+  if (authorization === null) return false;
+  let place: RequestPlace | undefined;
+  try {
+    place = limits.enter(authorization);
+    const { principal } = await authenticator.authenticate(authorization);
+    place.claim(callerKey(principal));
+    return principal.role !== 'butler';
+  } catch (error) {
+    // A reason to tell less, not a reason to tell nothing.
+    if (!(error instanceof MemoryError))
+      core.logger.warn({ err: error }, 'who asks for readiness could not be found out');
+    return false;
+  } finally {
+    place?.leave();
+  }
 }
 
 async function tellMetrics(metrics: Metrics, { role }: Principal): Promise<Response> {
@@ -173,8 +213,8 @@ async function tellMetrics(metrics: Metrics, { role }: Principal): Promise<Respo
   return new Response(text, { headers: { 'content-type': contentType } });
 }
 
-function refuse(status: number, code: DescribedError['code'], message: string): Response {
-  return Response.json({ error: { code, message } }, { status });
+function refuse(status: number, code: DescribedError['code'], message: string, hint?: string): Response {
+  return Response.json({ error: { code, message, ...(hint !== undefined && { hint }) } }, { status });
 }
 
 /** In the form that clients of that path read. */

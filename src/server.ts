@@ -9,7 +9,7 @@ import type { Config } from './config/schema.ts';
 import { createMemory, type MemoryCore } from './create-memory.ts';
 import { MemoryError } from './errors.ts';
 import { socketOptions } from './graphql/sockets.ts';
-import { findForeignness, isLoopback } from './loopback.ts';
+import { findForeignness, isEveryAddress, isLoopback } from './loopback.ts';
 
 export interface RunningServer {
   readonly url: string;
@@ -33,6 +33,7 @@ export async function startServer(config: Config, logger: Logger): Promise<Runni
   }
   const url = urlOf(http);
   logger.info({ url, engine: core.db.engine, location: core.db.location }, `listening on ${url}`);
+  if (config.auth.mode === 'none') logger.warn(openness);
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     const drained = drain(http, feeds, config.butler.shutdownGraceSeconds);
@@ -49,13 +50,27 @@ export async function startServer(config: Config, logger: Logger): Promise<Runni
   return { url, started: start(), stop: () => (stopping ??= stop()) };
 }
 
+const openness =
+  'no authentication is configured (butler.auth.mode is "none"): every process and user of this machine is the operator';
+
 /** Where nobody is asked who they are, nobody outside this machine may reach the port. */
-function requireLoopback({ butler: { host }, auth }: Config): void {
-  if (auth.mode === 'required' || isLoopback(host)) return;
+function requireLoopback({ butler: { host, publicUrl }, auth }: Config): void {
+  if (auth.mode === 'required') return requireName(host, publicUrl);
+  if (isLoopback(host)) return;
   throw new MemoryError(
     'CONFIGURATION',
     `butler.host: a loopback address (127.0.0.1, ::1, localhost) allowed while no authentication is configured; given ${JSON.stringify(host)}`,
     { hint: 'Set butler.auth.mode to "required" and create a token with butler-memory token create.' },
+  );
+}
+
+/** By whatever other name a request came, a site could have pointed that name at this machine. */
+function requireName(host: string, publicUrl: string | undefined): void {
+  if (publicUrl !== undefined || !isEveryAddress(host)) return;
+  throw new MemoryError(
+    'CONFIGURATION',
+    `butler.public_url: the address by which callers reach the server, needed while butler.host is ${JSON.stringify(host)}; given none`,
+    { hint: 'Set butler.public_url, such as "https://memory.example.com", or butler.host to one address.' },
   );
 }
 

@@ -6,7 +6,8 @@ export const protectedResourcePath = '/.well-known/oauth-protected-resource';
 
 export interface ProtectedResource {
   resource: string;
-  authorization_servers: string[];
+  /** Left out where there is none, as an empty list is allowed neither by RFC 9728 nor by the protocol. */
+  authorization_servers?: [string];
   bearer_methods_supported: ['header'];
   resource_name: string;
 }
@@ -16,7 +17,7 @@ export function protectedResource(url: string, config: Config): ProtectedResourc
   return {
     resource: `${addressOf(url, config)}/mcp`,
     // Tokens of our own come from the command line of the server, which no client can be sent to.
-    authorization_servers: issuer === undefined ? [] : [issuer],
+    ...(issuer !== undefined && { authorization_servers: [issuer] as [string] }),
     bearer_methods_supported: ['header'],
     resource_name: config.butler.name,
   };

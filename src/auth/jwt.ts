@@ -1,5 +1,14 @@
 import { readFile } from 'node:fs/promises';
-import { createRemoteJWKSet, importJWK, importSPKI, jwtVerify, errors, type CryptoKey, type JWTPayload } from 'jose';
+import {
+  createRemoteJWKSet,
+  importJWK,
+  importSPKI,
+  jwtVerify,
+  errors,
+  type CryptoKey,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+} from 'jose';
 import type { Config } from '../config/schema.ts';
 import { MemoryError } from '../errors.ts';
 import { roles, type Role } from '../memory/context.ts';
@@ -42,16 +51,37 @@ export function createJwtVerifier(config: JwtConfig): JwtVerifier | undefined {
 /** By public key only: who checks a shared secret could also sign with it. */
 const signatures = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'] as const;
 
-function findKey({
-  jwksUrl,
-  keyFile,
-  algorithm,
-}: JwtConfig): ReturnType<typeof createRemoteJWKSet> | Promise<CryptoKey> {
-  if (jwksUrl !== undefined) return createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: 5000 });
+function findKey({ jwksUrl, keyFile, algorithm }: JwtConfig): JWTVerifyGetKey | Promise<CryptoKey> {
+  if (jwksUrl !== undefined) return keysOf(jwksUrl);
   const key = readKey(keyFile as string, algorithm);
   // Whoever needs it first gets the reason; until then it is nobody's fault.
   key.catch(() => undefined);
   return key;
+}
+
+/** The keys that the issuer has now: one that is not among them is asked for again, at most every half a minute. */
+function keysOf(jwksUrl: string): JWTVerifyGetKey {
+  const findRemoteKey = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: 5000 });
+  return async (header, token) => {
+    try {
+      return await findRemoteKey(header, token);
+    } catch (cause) {
+      if (isAboutToken(cause)) throw cause;
+      throw new MemoryError('ISSUER_UNAVAILABLE', 'the keys of the issuer of JSON Web Tokens cannot be had', {
+        hint: 'Try again soon; if it stays so, butler.auth.jwt.jwks_url is to be looked at. Tokens of our own are taken.',
+        cause,
+      });
+    }
+  };
+}
+
+/** What else is thrown is about the issuer: not reached, no answer in time, no set of keys. */
+function isAboutToken(error: unknown): boolean {
+  return (
+    error instanceof errors.JWKSNoMatchingKey ||
+    error instanceof errors.JWKSMultipleMatchingKeys ||
+    error instanceof errors.JOSENotSupported
+  );
 }
 
 async function readKey(path: string, algorithm: string): Promise<CryptoKey> {

@@ -140,6 +140,13 @@ export const variableNames = listOf(
   (text) => /^[A-Za-z_][A-Za-z0-9_]{0,199}$/.test(text),
 );
 
+/** As browsers write them: no path, no slash at the end, no port that goes without saying. */
+export const origins = listOf(
+  'a list of at most 100 origins such as https://host or http://host:8080',
+  { minimum: 0, maximum: 100 },
+  (text) => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text,
+);
+
 /** In the form of keys: "Medical History" is `medical_history`. */
 export const predicatePatterns = listOf(
   'a list of at most 100 predicates in lower case with underscores, in which * stands for any text and ? for one character',

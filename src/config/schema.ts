@@ -14,6 +14,7 @@ import {
   numberAbove,
   numberBetween,
   oneOf,
+  origins,
   postgresUrl,
   predicatePatterns,
   secret,
@@ -509,6 +510,10 @@ const graphql = table(
       default: false,
       description: 'Whether documents that are not in that file are refused',
     }),
+    max_root_fields: setting(wholeNumber(1, 500), {
+      default: 30,
+      description: 'Fields of Query, Mutation or Subscription that one operation may ask for, aliases included',
+    }),
   },
   ({ persisted_operations: operations, only_persisted_operations: isRequired }) =>
     isRequired && operations === undefined
@@ -736,6 +741,10 @@ const butler = table({
   }),
   public_url: setting(httpUrl, {
     description: 'Address by which clients reach this server, when that is not its own: behind a proxy, for example',
+  }),
+  allowed_origins: setting(origins, {
+    default: [],
+    description: 'Origins of other sites whose pages may ask this server and read its answers (CORS)',
   }),
   home: setting(directory, {
     default: '~/.butler-memory',

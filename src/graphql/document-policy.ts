@@ -9,6 +9,7 @@ import {
 } from 'graphql';
 import type { Config } from '../config/schema.ts';
 import { describeGiven, MemoryError } from '../errors.ts';
+import { limitRootFields } from './root-fields.ts';
 import { schema } from './schema.ts';
 
 /** Which documents a client may send, the same over HTTP and over sockets. */
@@ -25,9 +26,10 @@ export interface DocumentPolicy {
 
 export function createDocumentPolicy({ butler, graphql }: Config): DocumentPolicy {
   const isDevelopment = butler.environment === 'development';
-  const { introspection, graphiql, persistedOperations, onlyPersistedOperations } = graphql;
+  const { introspection, graphiql, persistedOperations, onlyPersistedOperations, maxRootFields } = graphql;
+  const mayIntrospect = introspection ?? isDevelopment;
   return {
-    rules: (introspection ?? isDevelopment) ? [] : [NoSchemaIntrospectionCustomRule],
+    rules: [limitRootFields(maxRootFields), ...(mayIntrospect ? [] : [NoSchemaIntrospectionCustomRule])],
     persisted: persistedOperations === undefined ? null : readPersisted(persistedOperations),
     onlyPersisted: onlyPersistedOperations,
     graphiql: graphiql ?? isDevelopment,

@@ -39,11 +39,14 @@ export function createGraphQLHttpDoor(options: GraphQLHttpOptions): GraphQLHttpD
     graphiql: policy.graphiql,
     renderGraphiQL: () => explorer().page,
     logging: false,
-    // Its default lets the pages of every site read the memory.
+    // Its default lets the pages of every site read the memory. Which ones may is decided for all doors at once.
     cors: false,
     maxRequestBodySize: bodyLimitBytes,
     parserAndValidationCache: { documentCache: createDocumentCache(), errorCache: noCache },
-    context: ({ requestId, subrequestId, segmentId }) => createContext({ requestId, subrequestId, segmentId }),
+    context: ({ requestId, subrequestId, segmentId, request }) => {
+      const context = createContext({ requestId, subrequestId, segmentId });
+      return request.method === 'GET' ? withoutReferences(context) : context;
+    },
     maskedErrors: { maskError: (error) => maskError(error, logger) },
     plugins: [
       limitTokens,
@@ -55,6 +58,12 @@ export function createGraphQLHttpDoor(options: GraphQLHttpOptions): GraphQLHttpD
       guardExplorer(explorer),
     ],
   });
+}
+
+/** A page of another site can have a browser send a GET: it must not count as somebody who needed a memory. */
+function withoutReferences(context: GraphQLContext): GraphQLContext {
+  const flush = (): Promise<void> => context.references.flush();
+  return { ...context, references: { enqueue: () => undefined, flush } };
 }
 
 /** A parsed document takes some forty times its text: by number alone, a thousand long ones would fill the memory. */

@@ -71,7 +71,8 @@ export function socketOptions(
         takePlace(extra, limits, callers.vigil.watch(admission));
         return true;
       } catch (error) {
-        if (error instanceof LimitError) extra.socket.close(tryAgainLater, error.message);
+        if (error instanceof LimitError || (error instanceof MemoryError && error.code === 'ISSUER_UNAVAILABLE'))
+          extra.socket.close(tryAgainLater, error.message);
         else if (error instanceof MemoryError && error.code === 'UNAUTHENTICATED') callers.refused();
         else if (!(error instanceof MemoryError && error.code === 'FORBIDDEN')) throw error;
         return false;
@@ -129,7 +130,7 @@ function keyOf({ caller }: SocketExtra): string {
 
 async function runOperation(limits: Limits, operation: ExecutionArgs): Promise<ExecutionResult> {
   const { memory } = operation.contextValue as GraphQLContext;
-  return limits.run(callerKey(memory.principal), limits.enter(), async () => audited(execute)(operation));
+  return limits.run(limits.enterAs(callerKey(memory.principal)), async () => audited(execute)(operation));
 }
 
 /** A refusal is the answer to its operation; graphql-ws would close the whole connection. */

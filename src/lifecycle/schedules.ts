@@ -36,14 +36,16 @@ interface ScheduledRun {
 /** A run may wait so long for a busy worker before it counts as missed. */
 const toleranceMs = 15 * 60_000;
 
-/** Every entry of [butler.schedule] and how it fares. Rejects when the queue cannot be asked. */
-export async function readSchedules(context: {
-  db: Pick<Database, 'queueQuery'>;
-  config: Config;
-  now: () => Date;
-}): Promise<Schedule[]> {
+/**
+ * Every entry of [butler.schedule] and how it fares: its sweeps in one tenant, or for who looks after the server in all.
+ * Rejects when the queue cannot be asked.
+ */
+export async function readSchedules(
+  context: { db: Pick<Database, 'queueQuery'>; config: Config; now: () => Date },
+  tenantId: string | null,
+): Promise<Schedule[]> {
   const runs = (await context.db.queueQuery(lastScheduledRuns)).rows as ScheduledRun[];
-  const failing = (await context.db.queueQuery(failingSweeps)).rows as { name: string }[];
+  const failing = (await context.db.queueQuery(failingSweeps, [tenantId])).rows as { name: string }[];
   const failingNames = new Set(failing.map(({ name }) => name));
   return Object.entries(context.config.schedule).map(([key, { cron, enabled, prompt }]) => {
     const entry = toSnakeCase(key);

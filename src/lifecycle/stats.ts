@@ -37,7 +37,7 @@ export interface MemoryStats {
     effectiveness: Distribution;
   };
   byGeneration: Count[];
-  /** Null when the queue could not be asked. */
+  /** Null when the queue could not be asked, and for the role butler. */
   jobs: Schedule[] | null;
   /** What could not be found out, and is null here and not zero. */
   unknown: string[];
@@ -104,14 +104,20 @@ export async function readStats(
     },
     byGeneration: countGenerations(episodes, live),
     jobs,
-    unknown: jobs === null ? ['jobs'] : [],
+    unknown: jobs === null && mayKnowJobs(context) ? ['jobs'] : [],
   };
+}
+
+/** Schedules are for those who run the server, here as where they are asked for by themselves. */
+function mayKnowJobs({ principal }: MemoryContext): boolean {
+  return principal.role !== 'butler';
 }
 
 /** A queue that is not there yet, or not reachable, must not take the rest with it. */
 async function readJobs(context: MemoryContext): Promise<Schedule[] | null> {
+  if (!mayKnowJobs(context)) return null;
   try {
-    return await readSchedules(context);
+    return await readSchedules(context, context.principal.tenantId);
   } catch (error) {
     context.logger.warn({ err: error }, 'the job queue could not be asked for its last runs');
     return null;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../db/database.ts';
 import { insertAccess } from '../db/sql/insert-access.ts';
@@ -44,6 +45,18 @@ export async function recordAccess(db: Database, context: MemoryContext, access:
     const event = { eventType: 'tenant.entered', entityType: 'tenant', entityId: tenantId, after } as const;
     await recordEvent(context, transaction, event);
   });
+}
+
+/** A read by the command line, which works as an admin. The operation is that of GraphQL which tells the same. */
+export async function recordReadByHand(
+  db: Database,
+  context: MemoryContext,
+  { operation, asked, ids }: { operation: string; asked: object; ids: string[] },
+): Promise<void> {
+  // Of a tenant that is not there nothing is read, and a record would make it one that sweeps visit.
+  if (!(await db.hasTenant(context.principal.tenantId))) return;
+  const digest = createHash('sha256').update(JSON.stringify(asked)).digest('hex');
+  await recordAccess(db, context, { kind: 'read', operations: [operation], ids, digest });
 }
 
 function recordOf(context: MemoryContext, { kind, operations, ids, digest }: Access): AccessRecord {

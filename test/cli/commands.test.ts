@@ -136,6 +136,25 @@ describe('butler-memory erase', () => {
     expect(dry.stdout).toMatch(
       new RegExp(`^would erase fact/${id}\n1 memories; nothing was changed; confirmation [0-9a-f]{16}\n$`),
     );
+    await erase('--memory', `fact/${id}`);
+    expect((await run(['export', '--tenant', 'erased', '--subject', 'Ada Lovelace'])).code).toBe(0);
+    const records = await home.query(
+      `SELECT kind, actor, operations, ids, digest FROM access_records WHERE tenant_id = 'erased' ORDER BY accessed_at, id`,
+    );
+    const record = (operation: string, ids: string[] = []): object => ({
+      kind: 'read',
+      actor: 'command line',
+      operations: [operation],
+      ids,
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    });
+    expect(records, 'each read is written down, and what was erased is an event').toEqual([
+      record('exportSubject'),
+      record('erasurePlan'),
+      record('erasurePlan', [id]),
+      record('exportSubject'),
+    ]);
+    expect(new Set(records.map((read) => read['digest'])).size).toBe(4);
     const confirmation = dry.stdout.trim().split(' ').at(-1) ?? '';
     const done = await erase('--subject', 'Ada Lovelace', '--confirm', confirmation);
     expect(done).toMatchObject({ code: 0, stderr: '' });
@@ -144,6 +163,14 @@ describe('butler-memory erase', () => {
       code: 0,
       stdout: 'no difference\n',
     });
+  });
+});
+
+describe('butler-memory export', () => {
+  it('of a tenant that is not there tells nothing, and makes none', async () => {
+    const { stdout } = await run(['export', '--tenant', 'mistyped', '--subject', 'Ada Lovelace']);
+    expect(JSON.parse(stdout)).toMatchObject({ tenant: 'mistyped', memories: [] });
+    expect(await home.query(`SELECT * FROM memory_tenants() AS tenant WHERE tenant = 'mistyped'`)).toEqual([]);
   });
 });
 

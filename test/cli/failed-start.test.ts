@@ -57,6 +57,13 @@ describe('a server that cannot start says in one line why', () => {
     await expectRefusal({ HOST: '0.0.0.0' }, /butler\.host: a loopback address .* allowed .*; given "0\.0\.0\.0"/);
   });
 
+  it.each(['0.0.0.0', '::'])('when nobody says by which name it is reached at %s', async (host) => {
+    await expectRefusal(
+      { HOST: host, BUTLER_MEMORY_AUTH: 'required' },
+      /butler\.public_url: the address by which callers reach the server, needed while butler\.host is "[0.:]+"; given none/,
+    );
+  });
+
   it.each(['serve', 'migrate', 'mcp'])('when the database cannot be reached: %s', async (command) => {
     const url = `postgres://someone:s3cret@127.0.0.1:${await freePort()}/memory`;
     const expected =

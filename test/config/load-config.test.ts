@@ -46,6 +46,7 @@ describe('sources', () => {
         'Shared institutional memory: stores, searches, consolidates and maintains knowledge across all butlers',
       host: '127.0.0.1',
       port: 8150,
+      allowedOrigins: [],
       home: '/home/someone/.butler-memory',
       environment: 'development',
       shutdownGraceSeconds: 10,
@@ -284,6 +285,26 @@ describe('a bad value', () => {
     ['name = ""', 'butler.name: must be one line of text, 1 to 100 characters; given ""'],
     ['name = "a\\nb"', 'butler.name: must be one line of text, 1 to 100 characters; given "a\\nb"'],
     ['name = 7', 'butler.name: must be one line of text, 1 to 100 characters; given 7'],
+    [
+      'allowed_origins = "https://a.example"',
+      'butler.allowed_origins: must be a list of at most 100 origins such as https://host or http://host:8080; given "https://a.example"',
+    ],
+    [
+      'allowed_origins = ["*"]',
+      'butler.allowed_origins: must be a list of at most 100 origins such as https://host or http://host:8080; given an array',
+    ],
+    [
+      'allowed_origins = ["https://a.example/"]',
+      'butler.allowed_origins: must be a list of at most 100 origins such as https://host or http://host:8080; given an array',
+    ],
+    [
+      'allowed_origins = ["https://a.example:443"]',
+      'butler.allowed_origins: must be a list of at most 100 origins such as https://host or http://host:8080; given an array',
+    ],
+    [
+      'allowed_origins = ["null"]',
+      'butler.allowed_origins: must be a list of at most 100 origins such as https://host or http://host:8080; given an array',
+    ],
     ['host = "a b"', 'butler.host: must be a host name or an IP address; given "a b"'],
     [
       'home = "~root/x"',

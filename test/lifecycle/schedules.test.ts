@@ -36,10 +36,10 @@ const swept = (tenantId: string, state: string, day: number): Promise<unknown> =
     [state, core.day(day), { job: 'decay-sweep', tenantId }, `decay-sweep/${tenantId}`],
   );
 
-async function decaySweep(enabled = true): Promise<Schedule> {
+async function decaySweep(enabled = true, tenantId: string | null = null): Promise<Schedule> {
   const decay = { ...core.config.schedule.decaySweep, enabled };
   const config: Config = { ...core.config, schedule: { ...core.config.schedule, decaySweep: decay } };
-  const schedules = await readSchedules({ ...core, config });
+  const schedules = await readSchedules({ ...core, config }, tenantId);
   return schedules.find(({ name }) => name === 'decay-sweep') as Schedule;
 }
 
@@ -91,6 +91,15 @@ describe('a schedule', () => {
     expect(await decaySweep()).toMatchObject({ status: 'ok' });
   });
 
+  it('fails for the tenant whose sweep did, and is well for another', async () => {
+    await scheduledSince(-2);
+    await ran('completed', -0.3);
+    await swept('a', 'completed', -0.3);
+    await swept('b', 'failed', -0.3);
+    expect(await decaySweep(true, 'a')).toMatchObject({ status: 'ok' });
+    expect(await decaySweep(true, 'b')).toMatchObject({ status: 'failing' });
+  });
+
   it('is shown as disabled, with no next time', async () => {
     expect(await decaySweep(false)).toMatchObject({ status: 'disabled', nextAt: null });
   });
@@ -105,7 +114,7 @@ describe('a schedule', () => {
   });
 
   it('is no trouble when it is disabled because people do it by hand', async () => {
-    const schedules = await readSchedules(core);
+    const schedules = await readSchedules(core, null);
     const rotation = schedules.filter(({ name }) => name === 'rotate-keys');
     expect(rotation).toMatchObject([{ status: 'disabled', enabled: false }]);
     expect(describeTroubles(rotation)).toBeNull();

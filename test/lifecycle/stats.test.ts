@@ -135,4 +135,12 @@ describe('the statistics', () => {
     expect(unknown).toEqual([]);
     expect(jobs?.map(({ entry }) => entry)).toEqual(Object.keys(core.config.schedule).map(toSnakeCase));
   });
+
+  it('keep the jobs from a butler, and do not call them unknown', async () => {
+    await installQueue(core.db);
+    const principal = { tenantId: 'default', butler: 'health', role: 'butler' } as const;
+    const { jobs, unknown, facts } = await readStats({ ...context(), principal }, {});
+    expect({ jobs, unknown }).toEqual({ jobs: null, unknown: [] });
+    expect(facts.total).toBeGreaterThan(0);
+  });
 });

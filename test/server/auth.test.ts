@@ -2,6 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exportSPKI, generateKeyPair, SignJWT, type CryptoKey } from 'jose';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import type { Config } from '../../src/config/schema.ts';
 import { createToken, listTokens, revokeToken, rotateToken } from '../../src/auth/tokens.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes.ts';
@@ -84,6 +86,19 @@ describe('a server that asks who its callers are', () => {
     expect(await response.json()).toMatchObject({ resource: 'http://localhost/mcp', authorization_servers: [issuer] });
   });
 
+  it('names nobody who can vouch for clients where tokens come from the command line alone', async () => {
+    const { core } = testApp;
+    const { issuer: _, ...jwt } = core.config.auth.jwt;
+    const app = createApp({ ...core, config: { ...core.config, auth: { ...core.config.auth, jwt } } });
+    const response = await app.fetch(new Request('http://localhost/.well-known/oauth-protected-resource/mcp'));
+    await app.stop();
+    expect(await response.json()).toEqual({
+      resource: 'http://localhost/mcp',
+      bearer_methods_supported: ['header'],
+      resource_name: 'memory',
+    });
+  });
+
   it('tells strangers whether it is ready, and not why', async () => {
     const ready = (headers: Record<string, string> = {}): Promise<Response> =>
       testApp.app.fetch(new Request('http://localhost/readyz', { headers }));
@@ -102,12 +117,45 @@ describe('a server that asks who its callers are', () => {
     expect(await queueAs(await tokenOf('operator'))).toEqual({ ...told, detail: 'not started yet' });
   });
 
-  it('takes calls by another name, with a token', async () => {
-    const request = new Request('http://memory.example/graphql?query={__typename}', {
-      headers: { authorization: `Bearer ${await tokenOf('operator')}`, accept: 'application/json' },
-    });
-    expect((await testApp.app.fetch(request)).status).toBe(200);
+  /** What comes by the name memory.example, where the configuration says this of the server's names. */
+  const byName = async (butler: Partial<Config['butler']>, token?: string): Promise<Response> => {
+    const { core } = testApp;
+    const app = createApp({ ...core, config: { ...core.config, butler: { ...core.config.butler, ...butler } } });
+    const headers = { accept: 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) };
+    const response = await app.fetch(new Request('http://memory.example/graphql?query={__typename}', { headers }));
+    await app.stop();
+    return response;
+  };
+
+  it.each([
+    ['its public address', { publicUrl: 'https://memory.example' }],
+    ['the host that it listens on', { host: 'memory.example' }],
+  ])('takes calls by another name, with a token, where that is %s', async (_, butler) => {
+    expect((await byName(butler, await tokenOf('operator'))).status).toBe(200);
+    const { status, headers } = await byName(butler);
+    expect([status, headers.get('www-authenticate')]).toEqual([401, expect.stringContaining('://memory.example/')]);
   });
+
+  it.each([
+    ['it has none but its own', {}, 'a loopback address (127.0.0.1, ::1, localhost)'],
+    ['it listens on every address', { host: '0.0.0.0' }, '0.0.0.0 or a loopback address (127.0.0.1, ::1, localhost)'],
+    [
+      'its public address is another',
+      { publicUrl: 'https://a.example' },
+      'a.example or a loopback address (127.0.0.1, ::1, localhost)',
+    ],
+  ])(
+    "refuses every call by a stranger's name, and does not repeat it as its own, where %s",
+    async (_, butler, allowed) => {
+      for (const token of [undefined, await tokenOf('operator')]) {
+        const response = await byName(butler, token);
+        expect([response.status, response.headers.get('www-authenticate')]).toEqual([403, null]);
+        expect(await response.json()).toEqual({
+          error: { code: 'FORBIDDEN', message: `host: ${allowed} allowed; given "memory.example"` },
+        });
+      }
+    },
+  );
 
   it('keeps its figures for operators', async () => {
     const metrics = async (token: string): Promise<number> =>

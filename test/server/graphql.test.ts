@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { storeFact } from '../../src/memory/facts.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
 import { postToGraphQL, requestGraphQL, type GraphQLAnswer } from '../support/graphql-request.ts';
@@ -126,6 +127,27 @@ const asQuery = (text: string, variables = {}): string => JSON.stringify({ query
 const repeat = (count: number, field: string): string =>
   Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ');
 
+const spread = (index: number): string => `fragment f${index} on Query { ...f${index + 1} ...f${index + 1} }`;
+const tooManyRootFields: [string, string, string, RegExp][] = [
+  ['245 aliases of statistics', `{ ${repeat(245, 'stats { at }')} }`, 245],
+  ['one root field too many', `{ ${repeat(31, '__typename')} }`, 31],
+  [
+    'too many of them in fragments',
+    `{ ...f ... { ${repeat(16, '__typename')} } } fragment f on Query { ${repeat(15, '__typename')} }`,
+    31,
+  ],
+  [
+    'fragments that double',
+    `{ ...f0 } ${Array.from({ length: 40 }, (_, index) => spread(index)).join(' ')} fragment f40 on Query { __typename }`,
+    2 ** 40,
+  ],
+].map(([name, text, given]) => [
+  String(name),
+  asQuery(String(text)),
+  'GRAPHQL_VALIDATION_FAILED',
+  new RegExp(`^query: at most 30 fields of query, aliases included; given ${given}$`),
+]);
+
 describe('a caller of /graphql who is wrong', () => {
   it.each<[string, string, string, RegExp]>([
     ['broken JSON', '{nope', 'BAD_REQUEST', /invalid JSON/],
@@ -197,13 +219,31 @@ describe('a caller of /graphql who is wrong', () => {
     ],
     ['metadata that is a list', withMetadata('[1]'), 'BAD_REQUEST', /non-object/],
     ['a document of too many words', asQuery(`{ ${repeat(2000, 'health { status }')} }`), 'BAD_REQUEST', /5000 tokens/],
-    ['too many fields', asQuery(`{ ${repeat(300, 'health { status }')} }`), 'BAD_REQUEST', /breadth: 600, max: 500/],
+    [
+      'too many fields',
+      asQuery(`{ ${repeat(30, `health { ${repeat(19, 'status')} }`)} }`),
+      'BAD_REQUEST',
+      /breadth: 600, max: 500/,
+    ],
     [
       'a query of too much work',
-      asQuery(`{ ${repeat(100, 'health { checks { name status } }')} }`),
+      asQuery(`{ ${repeat(10, `health { ${repeat(10, 'checks { name status }')} }`)} }`),
       'BAD_REQUEST',
       /complexity: \d+, max: 2000/,
     ],
+    [
+      'statistics again and again',
+      asQuery(`{ ${repeat(20, 'stats { at }')} }`),
+      'BAD_REQUEST',
+      /complexity: 2020, max: 2000/,
+    ],
+    [
+      'totals again and again',
+      asQuery(`{ ${repeat(5, `facts { ${repeat(20, 'totalCount')} }`)} }`),
+      'BAD_REQUEST',
+      /complexity: 2005, max: 2000/,
+    ],
+    ...tooManyRootFields,
     [
       'fragments that contain each other',
       asQuery('{ ...a } fragment a on Query { ...b } fragment b on Query { ...a }'),
@@ -406,5 +446,75 @@ describe('a page of another site', () => {
     const { status } = await post('{"query":"{ health { status } }"}', { origin });
 
     expect(status).toBe(200);
+  });
+});
+
+describe('a browser that a page of another site sends here', () => {
+  const send = (path: string, headers: Record<string, string>, init: RequestInit = {}): Promise<Response> =>
+    testApp.app.fetch(new Request(origin + path, { ...init, headers }));
+  const read = '/graphql?query={health{status}}';
+
+  it.each(['cross-site', 'same-site', 'made-up'])('is refused where it says %s and no origin', async (site) => {
+    for (const path of [read, '/graphql', '/mcp', '/readyz', '/metrics']) {
+      const response = await send(path, { 'sec-fetch-site': site });
+      expect(response.status, path).toBe(403);
+      expect(await response.json()).toEqual({
+        error: { code: 'FORBIDDEN', message: `sec-fetch-site: same-origin or none allowed; given "${site}"` },
+      });
+    }
+  });
+
+  it.each(['same-origin', 'none'])('is not one that says %s', async (site) => {
+    expect((await send(read, { 'sec-fetch-site': site })).status).toBe(200);
+    const explorer = await send('/graphql', { 'sec-fetch-site': site, accept: 'text/html' });
+    expect(await explorer.text()).toContain('<title>Butler Memory</title>');
+  });
+
+  it('may follow a link to the first page', async () => {
+    expect((await send('/', { 'sec-fetch-site': 'cross-site' })).status).toBe(200);
+  });
+
+  const mutation = 'mutation { storeNote(input: { content: "by a form", butler: "home" }) { __typename } }';
+  it.each([
+    ['application/x-www-form-urlencoded', `query=${encodeURIComponent(mutation)}`],
+    ['text/plain', JSON.stringify({ query: mutation })],
+    [
+      'multipart/form-data; boundary=x',
+      '--x\r\nContent-Disposition: form-data; name="query"\r\n\r\n{__typename}\r\n--x--',
+    ],
+    ['application/graphql', mutation],
+  ])('cannot write by a form: %s', async (type, body) => {
+    const response = await send('/graphql', { 'content-type': type }, { method: 'POST', body });
+
+    expect(response.status).toBe(415);
+    expect(await response.json()).toEqual({
+      error: { code: 'BAD_REQUEST', message: `content-type: application/json allowed; given ${JSON.stringify(type)}` },
+    });
+    const stored = await testApp.core.db.tenant('default').fact.count({ where: { content: 'by a form' } });
+    expect(stored).toBe(0);
+  });
+
+  it('is refused a body that says nothing of its type, and not one with a character set', async () => {
+    const body = new TextEncoder().encode(asQuery('{ __typename }'));
+    expect((await send('/graphql', {}, { method: 'POST', body })).status).toBe(415);
+    const type = 'application/json; charset=utf-8';
+    expect((await send('/graphql', { 'content-type': type }, { method: 'POST', body })).status).toBe(200);
+  });
+
+  it('counts as nobody who needed a memory: a query by GET makes no reference', async () => {
+    const context = testApp.app.createContext();
+    const { id } = await storeFact(context.memory, { subject: 'user', predicate: 'drinks', content: 'Tea' });
+    const text = `{ memory(type: fact, id: "${id}") { __typename } }`;
+    const references = async (): Promise<number> => {
+      await context.references.flush();
+      const found = await testApp.core.db.tenant('default').fact.findFirst({ where: { id } });
+      return found?.referenceCount ?? Number.NaN;
+    };
+
+    const answer = await send(`/graphql?query=${encodeURIComponent(text)}`, {});
+    expect(await answer.json()).toEqual({ data: { memory: { __typename: 'Fact' } } });
+    expect(await references()).toBe(0);
+    await query(text);
+    expect(await references()).toBe(1);
   });
 });

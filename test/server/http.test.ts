@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { installQueue } from '../../jobs/queue.ts';
 import { readMigrations } from '../../src/db/migrate.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
@@ -68,6 +68,44 @@ describe('/readyz', () => {
     expect(response.status).toBe(503);
     expect(health.status).toBe('failed');
     expect(health.checks).toContainEqual({ name: 'migrations', status: 'failed', detail: `not applied: ${name}` });
+  });
+});
+
+describe('readiness and health', () => {
+  it('look at the parts once a second, however many ask', async () => {
+    const pings = vi.spyOn(testApp.core.db, 'ping');
+    const passMs = (ms: number): void => void (testApp.clock.now = new Date(testApp.clock.now.getTime() + ms));
+    const askAll = async (): Promise<number> => {
+      const asked = [...Array.from({ length: 9 }, () => '/readyz'), '/graphql?query={health{status}}'];
+      const statuses = await Promise.all(asked.map(async (path) => (await get(path)).status));
+      expect(new Set(statuses).size, 'all are told the same').toBe(1);
+      return pings.mock.calls.length;
+    };
+
+    passMs(1000);
+    expect(await askAll()).toBe(1);
+    expect(await askAll()).toBe(1);
+    passMs(999);
+    expect(await askAll()).toBe(1);
+    passMs(1);
+    expect(await askAll()).toBe(2);
+    passMs(-60_000);
+    expect(await askAll()).toBe(3);
+    pings.mockRestore();
+  });
+
+  it('tell of a part that broke after they were asked', async () => {
+    testApp.clock.now = new Date(testApp.clock.now.getTime() + 1000);
+    expect((await get('/readyz')).status).toBe(200);
+    const ping = vi.spyOn(testApp.core.db, 'ping').mockRejectedValue(new Error('gone'));
+    testApp.clock.now = new Date(testApp.clock.now.getTime() + 1000);
+    const response = await get('/readyz');
+    ping.mockRestore();
+
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({
+      checks: [{ name: 'database', status: 'failed', detail: 'gone' }, {}, {}, {}, {}],
+    });
   });
 });
 

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { createClient, type Client } from 'graphql-ws';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createApp, type App } from '../../src/app.ts';
-import { createToken } from '../../src/auth/tokens.ts';
+import { createToken, revokeToken } from '../../src/auth/tokens.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { serveRequests, serveSubscriptions, type ClientTimes } from '../../src/server.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
@@ -204,6 +205,87 @@ describe('requests under way', () => {
     expect(await statusesOf(3, () => post(app, 'bmt_nonsense'))).toEqual([401, 401, 401]);
     expect(await statusesOf(3, () => post(app, work))).toEqual([200, 200, 200]);
     expect(await refusedFor(app, 'requests')).toBe(2);
+  });
+
+  it('of one caller that comes with far too many at once leave another its own', async () => {
+    const app = appWith({ maxConcurrent: 8, maxConcurrentPerCaller: 2, burst: 1_000_000 });
+    let isOver = false;
+    ends.push(() => (isOver = true));
+    const flooded = new Set<number>();
+    const flood = Array.from({ length: 24 }, async () => {
+      while (!isOver) {
+        flooded.add((await post(app, home)).status);
+        // As by a network: a refusal is there so soon that nobody else would get a turn.
+        await turn();
+      }
+    });
+    const statuses = await statusesOf(10, () => post(app, work));
+    isOver = true;
+    await Promise.all(flood);
+
+    expect(statuses).toEqual(Array.from({ length: 10 }, () => 200));
+    expect([...flooded].toSorted()).toEqual([200, 429]);
+  });
+
+  /** Until they are let go, all who are looked up wait for it. */
+  const holdLookUps = (): { release: () => void } => {
+    const held = promise<void>();
+    const findToken = testApp.core.db.findToken.bind(testApp.core.db);
+    const lookUps = vi.spyOn(testApp.core.db, 'findToken').mockImplementation(async (...given) => {
+      await held.promise;
+      return findToken(...given);
+    });
+    ends.push(() => lookUps.mockRestore());
+    return { release: () => held.resolve() };
+  };
+
+  it.each(['for the first time', 'once more'])(
+    'of one caller take no place of others while its token is looked up %s',
+    async (when) => {
+      const app = appWith({ maxConcurrent: 8, maxConcurrentPerCaller: 2 });
+      if (when === 'once more') for (const token of [home, work]) await post(app, token);
+      const lookUps = holdLookUps();
+      const flood = Array.from({ length: 20 }, () => post(app, home));
+      const other = post(app, work);
+      lookUps.release();
+
+      expect((await other).status).toBe(200);
+      const statuses = (await Promise.all(flood)).map(({ status }) => status);
+      expect(statuses.toSorted()).toEqual([200, 200, ...Array.from({ length: 18 }, () => 429)]);
+    },
+  );
+
+  it('of strangers, each with another token, leave half of the places to those who are known', async () => {
+    const app = appWith({ maxConcurrent: 4 });
+    await post(app, home);
+    const lookUps = holdLookUps();
+    const strangers = Array.from({ length: 9 }, (_, index) => post(app, `bmt_made-up-${index}`));
+    const known = post(app, home);
+    const refused = await post(app, work);
+    lookUps.release();
+
+    expect((await known).status).toBe(200);
+    expect(await refused.json()).toMatchObject({
+      error: { message: 'requests under way of callers that are not known yet: at most 2 at one time; given one more' },
+    });
+    const statuses = (await Promise.all(strangers)).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([401, 401, 503, 503, 503, 503, 503, 503, 503]);
+    expect((await post(app, work)).status).toBe(200);
+  });
+
+  it('with a token that was revoked take no place of whom it was for', async () => {
+    const app = appWith({ maxConcurrentPerCaller: 1 });
+    const { memory } = testApp.app.createContext({}, { tenantId: 'house', butler: null, role: 'admin' });
+    const stolen = await createToken(memory, { name: 'stolen', role: 'butler', butler: 'home' });
+    await post(app, stolen.token);
+    await revokeToken(memory, stolen.record.id);
+    expect((await post(app, stolen.token)).status).toBe(401);
+    const lookUps = holdLookUps();
+    const theft = post(app, stolen.token);
+    const rightful = post(app, home);
+    lookUps.release();
+
+    expect([(await theft).status, (await rightful).status]).toEqual([401, 200]);
   });
 
   it('that are too many keep nobody from health, readiness, metrics and the first page', async () => {

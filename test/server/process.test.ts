@@ -31,6 +31,13 @@ describe('a running server', () => {
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
   });
 
+  it('warns once that it asks nobody who they are', () => {
+    const warnings = server.logs().filter(({ level }) => level === 'warn');
+    expect(warnings.map(({ msg }) => msg)).toEqual([
+      'no authentication is configured (butler.auth.mode is "none"): every process and user of this machine is the operator',
+    ]);
+  });
+
   it('serves MCP over HTTP to a real client', async () => {
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`)));

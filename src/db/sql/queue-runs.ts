@@ -16,9 +16,11 @@ export const lastScheduledRuns = `
   ) AS job ON true
   WHERE queue.name NOT LIKE '\\_\\_%'`;
 
-/** Jobs whose last sweep failed in some tenant. */
+/** Jobs whose last sweep failed: in the tenant $1, or in any where that is null. */
 export const failingSweeps = `
   SELECT DISTINCT name FROM (
     SELECT DISTINCT ON (singleton_key) data ->> 'job' AS name, state::text
-    FROM pgboss.job WHERE name = '${tenantQueue}' ORDER BY singleton_key, created_on DESC
+    FROM pgboss.job
+    WHERE name = '${tenantQueue}' AND ($1::text IS NULL OR data ->> 'tenantId' = $1)
+    ORDER BY singleton_key, created_on DESC
   ) AS latest WHERE state IN ('failed', 'retry')`;

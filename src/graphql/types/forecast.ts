@@ -53,6 +53,8 @@ builder.queryField('fading', (t) =>
       fields: (connection) => ({
         totalCount: connection.int({
           description: 'How many there are on all pages.',
+          // A statement of its own, over all that match.
+          complexity: 20,
           resolve: (page, _args, { memory }) =>
             countForecast(memory, (page as unknown as { withinDays: number }).withinDays),
         }),

@@ -123,6 +123,8 @@ for (const { type, name, ref, description } of lists) {
         fields: (connection) => ({
           totalCount: connection.int({
             description: 'How many there are on all pages.',
+            // A statement of its own, over all that match.
+            complexity: 20,
             resolve: (page, _args, { memory }) => countList(memory, (page as unknown as { choice: ListChoice }).choice),
           }),
         }),

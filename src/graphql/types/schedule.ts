@@ -7,7 +7,7 @@ const ScheduleStatusEnum = builder.enumType('ScheduleStatus', {
     ok: { description: 'It ran when it was due, and that went well.' },
     waiting: { description: 'It was not due yet.' },
     missed: { description: 'It was due, and nothing ran.' },
-    failing: { description: 'Its last run failed, for all or for some.' },
+    failing: { description: 'Its last run failed, as a whole or in this tenant.' },
     disabled: { description: 'The configuration has it switched off.' },
   } satisfies Record<ScheduleStatus, object>,
 });
@@ -40,6 +40,6 @@ builder.queryField('schedules', (t) =>
     type: [ScheduleRef],
     authScopes: { role: 'operator' },
     description: 'Every entry of [butler.schedule], the disabled ones among them.',
-    resolve: (_root, _args, { memory }) => readSchedules(memory),
+    resolve: (_root, _args, { memory }) => readSchedules(memory, memory.principal.tenantId),
   }),
 );

@@ -91,7 +91,8 @@ const StatsRef = builder.objectRef<MemoryStats>('Stats').implement({
     jobs: t.field({
       type: [ScheduleRef],
       nullable: true,
-      description: 'Every job, its schedule and its last run; null when the queue could not be asked.',
+      description:
+        'Every job, its schedule and its last run; null when the queue could not be asked, and for the role butler.',
       resolve: ({ jobs }) => jobs,
     }),
     unknown: t.exposeStringList('unknown', {
@@ -108,6 +109,8 @@ builder.queryField('stats', (t) =>
     args: {
       scope: t.arg.string({ description: 'Facts and rules of "global" and this scope; episodes of this butler.' }),
     },
+    // Whatever is asked of it, all of it is counted.
+    complexity: 100,
     resolve: (_root, args, { memory }) => readStats(memory, args),
   }),
 );
