@@ -6,9 +6,12 @@ import { contextOfTenant, type ServerJob } from './job.ts';
 export const consolidateBacklogJob: ServerJob = {
   name: 'consolidate-backlog',
   for: 'server',
-  run: async (context, { dryRun, request }) => {
+  run: async (context, { dryRun, request, signal, progress }) => {
     let tenants = 0;
-    for (const tenantId of await context.db.listTenants()) {
+    const all = await context.db.listTenants();
+    for (const [place, tenantId] of all.entries()) {
+      if (signal?.aborted === true) break;
+      progress?.(place, all.length);
       if (!(await isBacklogLong(contextOfTenant(context, tenantId)))) continue;
       tenants++;
       if (!dryRun) await request(consolidateJob.name, tenantId);

@@ -1,31 +1,66 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { invalidInput, MemoryError } from '../src/errors.ts';
-import { recordRun, type JobRun, type JobRunner, type TenantSweep } from '../src/lifecycle/job-runs.ts';
-import type { MemoryContext } from '../src/memory/context.ts';
-import type { Job, JobContext } from './job.ts';
+import {
+  findJobRun,
+  recordRun,
+  startRun,
+  startUnkeptRun,
+  type JobRun,
+  type JobRunner,
+  type RunOptions,
+  type StartedRun,
+} from '../src/lifecycle/job-runs.ts';
+import type { SweepOptions, SweepReport } from '../src/lifecycle/sweep.ts';
+import { actorOf, type MemoryContext } from '../src/memory/context.ts';
+import { contextOfTenant, type Job, type JobContext, type ServerJob, type ServerWork } from './job.ts';
 import { jobs } from './jobs.ts';
 import type { Queue } from './queue.ts';
 
 /** Who asks by hand waits so long for the end; after that the run tells how far it is. */
-const answerAfterMs = 20_000;
+const usualPatienceMs = 20_000;
 
 /** Runs jobs in this process, apart from the queue: for people, who want to see what comes of it. */
-export function createJobRunner(context: JobContext, queue: () => Queue | undefined): JobRunner {
+export function createJobRunner(
+  context: JobContext,
+  queue: () => Queue | undefined,
+  patienceMs = usualPatienceMs,
+): JobRunner {
   const stopping = new AbortController();
   const underWay = new Map<string, Promise<JobRun>>();
+  /** The last one of each job of the whole server. */
+  const serverRuns = new Map<string, JobRun>();
+  const start = (caller: MemoryContext, job: Job, options: RunOptions): Promise<StartedRun> | StartedRun => {
+    if (job.for === 'tenant') return startRun(caller, job, options);
+    const sweep = {
+      name: job.name,
+      sweep: () => runServerJob(job, context, queue(), { ...options, actor: actorOf(caller) }),
+    };
+    const started = startUnkeptRun(caller, sweep, options);
+    if (!options.dryRun) keepLast(serverRuns, started);
+    return started;
+  };
   return {
     names: jobs.map(({ name }) => name),
     run: async (caller, { name, dryRun }) => {
       const job = findJob(name);
       if (job.for === 'server' && caller.principal.servesAll !== true) throw concernsAll(name);
-      const key = `${caller.principal.tenantId}/${name}`;
+      const key = job.for === 'server' ? name : `${caller.principal.tenantId}/${name}`;
       if (underWay.has(key)) throw isUnderWay(name);
-      const sweep = asSweep(job, context, queue);
-      const ended = recordRun(caller, sweep, { dryRun, startedBy: 'person', signal: stopping.signal });
+      const starting = Promise.resolve(start(caller, job, { dryRun, startedBy: 'person', signal: stopping.signal }));
+      const ended = starting.then((started) => started.ended);
       underWay.set(key, ended);
       const forget = (): boolean => underWay.delete(key);
       ended.then(forget, forget);
-      return dryRun ? ended : firstOf(ended, caller, name);
+      if (dryRun) return ended;
+      const { run } = await starting;
+      const first = await firstOf(ended, patienceMs);
+      return first ?? (await findJobRun(caller, run.id)) ?? run;
+    },
+    findServerRun: (caller, id) => {
+      const run = [...serverRuns.values()].find((known) => known.id === id);
+      if (run === undefined || caller.principal.servesAll !== true) return null;
+      // It is in this process, so it lives as long as it runs.
+      return run.status === 'running' ? { ...run, lastSignAt: caller.now() } : run;
     },
     stop: async () => {
       stopping.abort();
@@ -34,19 +69,51 @@ export function createJobRunner(context: JobContext, queue: () => Queue | undefi
   };
 }
 
+function keepLast(runs: Map<string, JobRun>, { run, ended }: StartedRun): void {
+  runs.set(run.job, run);
+  void ended.then((done) => runs.get(run.job)?.id === run.id && runs.set(run.job, done));
+}
+
 export function findJob(name: string): Job {
   const job = jobs.find((candidate) => candidate.name === name);
   if (job !== undefined) return job;
   throw invalidInput('name', `one of ${jobs.map((candidate) => candidate.name).join(', ')}`, name);
 }
 
-/** A job of the whole server, as the caller's tenant sees it. */
-export function asSweep(job: Job, context: JobContext, queue: () => Queue | undefined): TenantSweep {
-  if (job.for === 'tenant') return job;
-  const request = async (name: string, tenantId: string): Promise<void> => {
-    await queue()?.request(name, tenantId);
+/**
+ * A job of the whole server. What it asks for goes to the queue; without one nobody would do it later, so it is done here
+ * and now. What failed in one tenant is told when all others had their turn.
+ */
+export async function runServerJob(
+  job: ServerJob,
+  context: JobContext,
+  queue: Queue | undefined,
+  options: SweepOptions & { actor: string },
+): Promise<SweepReport> {
+  const failures: string[] = [];
+  const doHere: ServerWork['request'] = async (name, tenantId) => {
+    const { status, error } = await runForTenant(findJob(name), context, tenantId, options);
+    if (status === 'failed') failures.push(`${name} of ${tenantId}: ${error}`);
   };
-  return { name: job.name, sweep: (_caller, options) => job.run(context, { ...options, request }) };
+  const request: ServerWork['request'] = async (name, tenantId) =>
+    queue === undefined ? doHere(name, tenantId) : queue.request(name, tenantId);
+  const report = await job.run(context, { ...options, request });
+  if (failures.length === 0) return report;
+  throw new MemoryError('CONFLICT', `${failures.length} of ${job.name} failed: ${failures.join('; ')}`);
+}
+
+async function runForTenant(
+  job: Job,
+  context: JobContext,
+  tenantId: string,
+  { signal, actor }: SweepOptions & { actor: string },
+): Promise<JobRun> {
+  if (job.for === 'server') throw invalidInput('name', 'a job that is done for each tenant apart', job.name);
+  return recordRun({ ...contextOfTenant(context, tenantId), actor }, job, {
+    dryRun: false,
+    startedBy: 'person',
+    signal,
+  });
 }
 
 /** An operator runs one tenant; the others are not its to work on. */
@@ -64,11 +131,9 @@ function isUnderWay(name: string): MemoryError {
   return new MemoryError('CONFLICT', `${name} is under way already`, { hint: 'jobRuns shows how far it is.' });
 }
 
-async function firstOf(ended: Promise<JobRun>, { db, principal }: MemoryContext, job: string): Promise<JobRun> {
+/** Null when it takes longer than that. */
+async function firstOf(ended: Promise<JobRun>, patienceMs: number): Promise<JobRun | null> {
   const over = new AbortController();
-  const long = wait(answerAfterMs, undefined, { signal: over.signal, ref: false }).then(() => undefined);
-  const run = await Promise.race([ended, long]).finally(() => over.abort());
-  if (run !== undefined) return run;
-  const { tenantId } = principal;
-  return db.tenant(tenantId).jobRun.findFirstOrThrow({ where: { tenantId, job }, orderBy: { startedAt: 'desc' } });
+  const long = wait(patienceMs, null, { signal: over.signal, ref: false });
+  return Promise.race([ended, long]).finally(() => over.abort());
 }

@@ -1,4 +1,5 @@
 import { contextOfTenant } from '../jobs/job.ts';
+import { chooseTenants } from './choose-tenants.ts';
 import type { MemoryCore } from './create-memory.ts';
 import { memoryTypes, type MemoryType } from './db/sql/memory-snapshot.ts';
 import { invalidInput } from './errors.ts';
@@ -10,6 +11,7 @@ import {
   planMemoryErasure,
   planSubjectErasure,
   type Erasure,
+  type ErasureCounts,
   type ErasurePlan,
 } from './memory/erasure.ts';
 import type { MemoryReference } from './memory/links.ts';
@@ -33,6 +35,7 @@ export async function eraseByHand(core: MemoryCore, options: EraseOptions, print
   if ((memory === undefined) === (subject === undefined)) {
     throw invalidInput('memory', 'either --memory or --subject', { memory, subject });
   }
+  await chooseTenants(core.db, tenant);
   const context = { ...contextOfTenant(core, tenant), actor: 'command line' };
   if (options.dryRun === true || confirm === undefined) {
     const asked = subject === undefined ? memoryInput(options) : subjectInput(options);
@@ -72,18 +75,22 @@ function subjectInput({ subject = '', includeMentions }: EraseOptions): {
   return { subject, includeMentions: names.map((name) => checkOneOf('include-mentions', name.trim(), memoryTypes)) };
 }
 
-function printPlan({ memories, related, confirmation, remaining }: ErasurePlan, print: Print): void {
+function printPlan({ memories, related, counts, confirmation, remaining }: ErasurePlan, print: Print): void {
   for (const { type, id } of memories) print(`would erase ${type}/${id}`);
   for (const { type, id } of related) print(`would leave ${type}/${id}`);
   if (remaining > 0) print(`${remaining} more are left for another erasure after this one`);
+  print(`would touch: ${describeCounts(counts)}`);
   print(`${memories.length} memories; nothing was changed; confirmation ${confirmation}`);
 }
 
 /** The database keeps no order of names. */
-const countNames = ['memories', 'events', 'links', 'applications', 'receipts', 'idempotencyKeys', 'runs'];
+const countNames = ['memories', 'events', 'links', 'applications', 'receipts', 'idempotencyKeys', 'runs'] as const;
+
+function describeCounts(counts: Partial<ErasureCounts>): string {
+  return countNames.map((name) => `${name} ${counts[name] ?? 0}`).join(', ');
+}
 
 function printErasure({ id, memories, counts }: Erasure, print: Print): void {
   for (const memory of memories as unknown as MemoryReference[]) print(`erased ${memory.type}/${memory.id}`);
-  const parts = countNames.map((name) => `${name} ${(counts as Record<string, number>)[name] ?? 0}`);
-  print(`erasure ${id}: ${parts.join(', ')}`);
+  print(`erasure ${id}: ${describeCounts(counts as Partial<ErasureCounts>)}`);
 }

@@ -1,12 +1,18 @@
-import { Presets, SingleBar } from 'cli-progress';
-import { contextOfTenant } from '../jobs/job.ts';
-import { asSweep, findJob } from '../jobs/runner.ts';
+import { contextOfTenant, type ServerJob, type TenantJob } from '../jobs/job.ts';
+import { findJob, runServerJob } from '../jobs/runner.ts';
+import { chooseTenants } from './choose-tenants.ts';
 import type { MemoryCore } from './create-memory.ts';
 import { invalidInput } from './errors.ts';
 import { recordRun, type JobRun } from './lifecycle/job-runs.ts';
 import { jobNameOf } from './lifecycle/schedules.ts';
-import type { SweepOptions, SweepReport } from './lifecycle/sweep.ts';
+import type { SweepReport } from './lifecycle/sweep.ts';
 import { toSnakeCase } from './names.ts';
+import { withProgressBar } from './progress-bar.ts';
+
+type Print = (line: string) => void;
+
+/** Who does it, in the events and runs of the tenants. */
+const actor = 'command line';
 
 export interface JobByHand {
   name: string;
@@ -16,68 +22,48 @@ export interface JobByHand {
   signal: AbortSignal;
 }
 
-/** One line for each tenant that it was done for. Answers whether all went well. */
-export async function runJobByHand(
-  core: MemoryCore,
-  given: JobByHand,
-  print: (line: string) => void,
-): Promise<boolean> {
+/** One line for each tenant that it was done for, or one for all. Answers whether all went well. */
+export async function runJobByHand(core: MemoryCore, given: JobByHand, print: Print): Promise<boolean> {
   const job = findJob(given.name);
-  const tenants = await chooseTenants(core, job.for === 'server' ? undefined : given.tenant);
-  // What concerns the whole server is done once, in whichever tenant it is noted.
-  const visited = job.for === 'server' ? tenants.slice(0, 1) : tenants;
+  return job.for === 'server' ? runForAll(core, job, given, print) : runForEach(core, job, given, print);
+}
+
+async function runForEach(core: MemoryCore, job: TenantJob, given: JobByHand, print: Print): Promise<boolean> {
+  const { dryRun, signal } = given;
+  const tenants = await chooseTenants(core.db, given.tenant);
   let isWell = true;
-  for (const tenantId of visited) {
-    if (given.signal.aborted) break;
-    const run = await withProgressBar(tenantId, (progress) => {
-      const context = { ...contextOfTenant(core, tenantId), actor: 'command line' };
-      const { dryRun, signal } = given;
-      return recordRun(
-        context,
-        asSweep(job, core, () => undefined),
-        { dryRun, signal, progress, startedBy: 'person' },
-      );
-    });
+  for (const tenantId of tenants) {
+    if (signal.aborted) break;
+    const context = { ...contextOfTenant(core, tenantId), actor };
+    const run = await withProgressBar(process.stderr, tenantId, (progress) =>
+      recordRun(context, job, { dryRun, signal, progress, startedBy: 'person' }),
+    );
     isWell &&= run.status === 'succeeded';
-    print(describeRun(tenantId, run, given.dryRun));
+    print(`${tenantId}: ${describeRun(run, dryRun)}`);
   }
-  if (visited.length === 0) print('no tenant has stored anything: nothing to do');
+  if (tenants.length === 0) print('no tenant has stored anything: nothing to do');
   return isWell;
 }
 
-async function chooseTenants({ db }: MemoryCore, tenant: string | undefined): Promise<string[]> {
-  const tenants = await db.listTenants();
-  if (tenant === undefined) return tenants;
-  if (tenants.includes(tenant)) return [tenant];
-  throw invalidInput('tenant', tenants.length === 0 ? 'none, as there is none yet' : tenants.join(', '), tenant);
-}
-
-function describeRun(tenantId: string, { job, status, error, report }: JobRun, dryRun: boolean): string {
-  if (status === 'failed') return `${tenantId}: ${job} failed: ${error}`;
-  const counts = Object.entries(report as SweepReport).map(([name, count]) => `${name} ${count}`);
-  return `${tenantId}: ${job} ${dryRun ? 'would do' : 'did'}: ${counts.join(', ') || 'nothing'}`;
-}
-
-/** Only where somebody looks: a log needs no bar. It is shown once there is something to measure. */
-async function withProgressBar<T>(
-  tenantId: string,
-  work: (progress: NonNullable<SweepOptions['progress']>) => Promise<T>,
-): Promise<T> {
-  const format = `${tenantId} [{bar}] {value}/{total} {percentage}% ETA {eta_formatted}`;
-  const bar = new SingleBar({ format, clearOnComplete: true, hideCursor: true }, Presets.shades_classic);
-  const isShown = process.stderr.isTTY;
-  let isStarted = false;
-  try {
-    return await work((done, total) => {
-      if (!isShown || total === null) return;
-      if (isStarted) bar.setTotal(total);
-      else bar.start(total, done);
-      isStarted = true;
-      bar.update(done);
-    });
-  } finally {
-    bar.stop();
+/** Written down in no tenant: what it says concerns them all. */
+async function runForAll(core: MemoryCore, job: ServerJob, given: JobByHand, print: Print): Promise<boolean> {
+  const { dryRun, signal, tenant } = given;
+  if (tenant !== undefined) {
+    throw invalidInput('tenant', `left out with ${job.name}, which is done for all tenants at once`, tenant);
   }
+  const report = await withProgressBar(process.stderr, 'all tenants', (progress) =>
+    runServerJob(job, core, undefined, { dryRun, signal, progress, actor }),
+  );
+  print(`all tenants: ${describeRun({ job: job.name, status: 'succeeded', error: null, report }, dryRun)}`);
+  return true;
+}
+
+type Described = Pick<JobRun, 'job' | 'status' | 'error' | 'report'>;
+
+function describeRun({ job, status, error, report }: Described, dryRun: boolean): string {
+  if (status === 'failed') return `${job} failed: ${error}`;
+  const counts = Object.entries(report as SweepReport).map(([name, count]) => `${name} ${count}`);
+  return `${job} ${dryRun ? 'would do' : 'did'}: ${counts.join(', ') || 'nothing'}`;
 }
 
 /** For those who do not know what there is. */

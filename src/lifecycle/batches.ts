@@ -52,11 +52,14 @@ export async function runStage(sweep: Sweep, stage: Stage): Promise<void> {
     const page = await look(sweep, stage, after, rowsPerLook);
     await handle(sweep, stage, page);
     sweep.looked += page.looked;
-    const { total } = sweep;
-    sweep.options.progress?.(total === null ? sweep.looked : Math.min(sweep.looked, total), total);
+    tellProgress(sweep, sweep.looked);
     if (page.last === null || page.isLast) return;
     after = page.last;
   }
+}
+
+function tellProgress({ options, total }: Sweep, done: number): void {
+  options.progress?.(total === null ? done : Math.min(done, total), total);
 }
 
 interface Page extends PageOfDue {
@@ -84,7 +87,8 @@ async function passOver(sweep: Sweep, stage: Stage, after: string, error: unknow
   return { looked: 1, last: next.id, ids: [], outcomes: [], isLast: false };
 }
 
-async function handle(sweep: Sweep, stage: Stage, { ids, outcomes }: Page): Promise<void> {
+/** The work is in the changes: of a page that was looked at, as much is done as was changed of it. */
+async function handle(sweep: Sweep, stage: Stage, { ids, outcomes, looked }: Page): Promise<void> {
   if (sweep.options.dryRun) return count(sweep, outcomes);
   for (let start = 0; start < ids.length && sweep.options.signal?.aborted !== true;) {
     const batch = ids.slice(start, start + sweep.rowsPerTransaction);
@@ -92,6 +96,7 @@ async function handle(sweep: Sweep, stage: Stage, { ids, outcomes }: Page): Prom
     await changeAll(sweep, stage, batch);
     adjustBatches(sweep, performance.now() - startedAt);
     start += batch.length;
+    tellProgress(sweep, sweep.looked + Math.floor((looked * start) / ids.length));
   }
 }
 

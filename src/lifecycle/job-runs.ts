@@ -23,6 +23,8 @@ export interface JobRunner {
   readonly names: readonly string[];
   /** Answers with the run when it has ended, or while it still goes on if it takes long. */
   run(context: MemoryContext, given: { name: string; dryRun: boolean }): Promise<JobRun>;
+  /** The last run of a job of the whole server, for who may run one: no tenant keeps it, as it tells of the others. */
+  findServerRun(context: MemoryContext, id: string): JobRun | null;
   stop(): Promise<void>;
 }
 
@@ -61,15 +63,40 @@ export async function findJobRun({ db, principal }: MemoryContext, given: string
   return db.tenant(tenantId).jobRun.findUnique({ where: { tenantId_id: { tenantId, id } } });
 }
 
+export interface StartedRun {
+  readonly run: JobRun;
+  readonly ended: Promise<JobRun>;
+}
+
 /** Does the sweep and keeps what came of it. A failure is the run's, not the caller's: look at its status. */
 export async function recordRun(context: MemoryContext, job: TenantSweep, options: RunOptions): Promise<JobRun> {
-  const run = begin(context, job, options);
+  const { ended } = await startRun(context, job, options);
+  return ended;
+}
+
+/** The same, for who wants to know its id before it has ended. It is written down by then. */
+export async function startRun(context: MemoryContext, job: TenantSweep, options: RunOptions): Promise<StartedRun> {
   // A dry run leaves no trace, not even this one.
-  if (options.dryRun) return { ...run, ...(await attempt(context, job, options)) };
-  const { tenantId, id } = run;
+  if (options.dryRun) return startUnkeptRun(context, job, options);
+  const run = begin(context, job, options);
+  await context.db.tenant(run.tenantId).jobRun.create({ data: { ...run, report: {} } });
+  return { run, ended: finish(context, job, options, run) };
+}
+
+/** Nothing of it is written down: neither that it began nor what came of it. */
+export function startUnkeptRun(context: MemoryContext, job: TenantSweep, options: RunOptions): StartedRun {
+  const run = begin(context, job, options);
+  return { run, ended: attempt(context, job, options).then((outcome) => ({ ...run, ...outcome })) };
+}
+
+async function finish(
+  context: MemoryContext,
+  job: TenantSweep,
+  options: RunOptions,
+  { tenantId, id }: JobRun,
+): Promise<JobRun> {
   const runs = context.db.tenant(tenantId).jobRun;
   const where = { tenantId_id: { tenantId, id } };
-  await runs.create({ data: { ...run, report: {} } });
   const sign = keepSigns(context, (data) => runs.update({ where, data }));
   try {
     const outcome = await attempt(context, job, { ...options, progress: sign.progress(options.progress) });

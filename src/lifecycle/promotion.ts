@@ -3,6 +3,7 @@ import { findPromotions, promotionChange, type PromotionQuery } from '../db/sql/
 import { millisecondsPerDay, millisecondsPerHour } from '../durations.ts';
 import { decayRates, type Permanence } from '../memory/confidence.ts';
 import type { MemoryContext } from '../memory/context.ts';
+import { liveValidities } from '../memory/facts.ts';
 import { changeByStatement, originOf, runStage, startSweep, type Stage } from './batches.ts';
 import type { SweepOptions, SweepReport } from './sweep.ts';
 
@@ -12,10 +13,16 @@ import type { SweepOptions, SweepReport } from './sweep.ts';
  */
 export async function sweepPromotions(context: MemoryContext, options: SweepOptions): Promise<SweepReport> {
   const at = context.now();
-  const sweep = startSweep(context, options, ['promoted', 'extended']);
+  const total = options.progress === undefined ? null : await countLiveFacts(context);
+  const sweep = startSweep(context, options, ['promoted', 'extended'], total);
   await runStage(sweep, promotionStage(context, at));
   await runStage(sweep, extensionStage(context, at));
   return sweep.report;
+}
+
+/** All of them are looked at; of episodes only those that are due, which are few. */
+async function countLiveFacts({ db, principal: { tenantId } }: MemoryContext): Promise<number> {
+  return db.tenant(tenantId).fact.count({ where: { tenantId, validity: { in: [...liveValidities] } } });
 }
 
 /** Nothing becomes permanent by being asked for: that is for people to say. */

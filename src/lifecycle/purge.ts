@@ -22,12 +22,20 @@ export async function sweepLeftovers(context: MemoryContext, options: SweepOptio
       until: keptSince(now, retention.consolidationRuns),
     },
   ];
+  const due: { name: string; query: LeftoversQuery; count: number }[] = [];
   const report: SweepReport = {};
   for (const { name, until, ...leftover } of leftovers) {
     report[name] = 0;
     if (until === null) continue;
     const query = { ...leftover, until, tenantId: context.principal.tenantId };
-    report[name] = await (options.dryRun ? count(context, query) : remove(context, query, options));
+    due.push({ name, query, count: await count(context, query) });
+  }
+  const total = due.reduce((sum, leftover) => sum + leftover.count, 0);
+  let removed = 0;
+  for (const { name, query, count: expected } of due) {
+    const told = (done: number): void => options.progress?.(Math.min(removed + done, total), total);
+    report[name] = options.dryRun ? expected : await remove(context, query, options, told);
+    removed += report[name];
   }
   return report;
 }
@@ -37,12 +45,17 @@ async function count({ db }: MemoryContext, query: LeftoversQuery): Promise<numb
   return row.count;
 }
 
-async function remove({ db }: MemoryContext, query: LeftoversQuery, options: SweepOptions): Promise<number> {
+async function remove(
+  { db }: MemoryContext,
+  query: LeftoversQuery,
+  options: SweepOptions,
+  told: (removed: number) => void,
+): Promise<number> {
   let removed = 0;
   while (options.signal?.aborted !== true) {
     const batch = await db.tenant(query.tenantId).$executeRaw(deleteLeftovers(query, rowsPerTransaction));
     removed += batch;
-    options.progress?.(removed, null);
+    told(removed);
     if (batch < rowsPerTransaction) break;
   }
   return removed;

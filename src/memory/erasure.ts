@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
+import type { Transaction } from '../db/database.ts';
 import {
   eraseEvents,
   eraseFromKeys,
@@ -10,7 +11,12 @@ import {
   selectDerived,
   selectEventsToErase,
   selectFactsAbout,
+  selectKeysToErase,
   selectMentions,
+  selectReceiptsToErase,
+  selectRunsToErase,
+  selectSaid,
+  selectSources,
   selectStanding,
   type Erased,
 } from '../db/sql/erase.ts';
@@ -22,8 +28,10 @@ import { recordEvents, type EventInput } from './events.ts';
 import { lockKeysOf } from './facts.ts';
 import { createLink, removeLink, type MemoryReference } from './links.ts';
 import { changeMemory, mutate, type Mutation } from './mutation.ts';
+import { openReadable } from './sealing.ts';
 import { normaliseName } from './text.ts';
 import { checkUuid } from './values.ts';
+import { hasWords } from './whole-words.ts';
 
 export type { Erasure };
 
@@ -43,13 +51,20 @@ export interface SubjectInput {
 /** What an erasure would take, and what it would leave that says something of the same. */
 export interface ErasurePlan {
   memories: MemoryReference[];
-  /** Learned from one of them, or naming the subject. They stay unless they are asked for. */
+  /** Learned from one of them, what one of them was learned from, or naming the subject. They stay unless they are asked for. */
   related: MemoryReference[];
+  /** How much of which kind would be erased or blanked, by the names that the receipt of the erasure has. */
+  counts: ErasureCounts;
   /** Names exactly these memories. What was stored or erased since makes it another. */
   confirmation: string;
   /** How many more there are, for another erasure after this one. */
   remaining: number;
 }
+
+export type ErasureCounts = Record<
+  'memories' | 'events' | 'links' | 'applications' | 'receipts' | 'idempotencyKeys' | 'runs',
+  number
+>;
 
 /** In one transaction; the others are for the next erasure of the same subject. */
 const mostMemories = 1000;
@@ -62,7 +77,8 @@ export async function planMemoryErasure(
   const memory = { type: input.type, id: checkUuid('id', input.id) };
   await refuseUnknown(context, memory);
   const derived = memory.type === 'episode' ? await ask(context, (tenant) => selectDerived(tenant, [memory.id])) : [];
-  return input.includeDerived === true ? planOf([memory, ...derived], []) : planOf([memory], derived);
+  const isWanted = input.includeDerived === true;
+  return planOf(context, isWanted ? [memory, ...derived] : [memory], isWanted ? [] : derived, []);
 }
 
 export async function planSubjectErasure(context: MemoryContext, input: SubjectInput): Promise<ErasurePlan> {
@@ -71,17 +87,103 @@ export async function planSubjectErasure(context: MemoryContext, input: SubjectI
   const about = await ask(context, (tenant) => selectFactsAbout(tenant, subject));
   const mentions = await ask(context, (tenant) => selectMentions(tenant, subject));
   const isWanted = ({ type }: MemoryReference): boolean => input.includeMentions?.includes(type) === true;
-  return planOf(
-    [...about, ...mentions.filter(isWanted)],
-    mentions.filter((mention) => !isWanted(mention)),
-  );
+  const wanted = [...about, ...mentions.filter(isWanted)];
+  const left = mentions.filter((mention) => !isWanted(mention));
+  return planOf(context, wanted, left, [subject]);
 }
 
-function planOf(found: MemoryReference[], related: MemoryReference[]): ErasurePlan {
+async function planOf(
+  context: MemoryContext,
+  found: MemoryReference[],
+  left: MemoryReference[],
+  texts: readonly string[],
+): Promise<ErasurePlan> {
+  const { tenantId } = context.principal;
   const memories = found.slice(0, mostMemories);
-  const names = memories.map(({ type, id }) => `${type}:${id}`).toSorted();
+  const names = memories.map(nameOf).toSorted();
   const confirmation = createHash('sha256').update(names.join('\n')).digest('hex').slice(0, 16);
-  return { memories, related, confirmation, remaining: found.length - memories.length };
+  const erased = { tenantId, memories };
+  const sources = await ask(context, () => selectSources(erased));
+  const known = new Set([...found, ...left].map(nameOf));
+  return {
+    memories,
+    related: [...left, ...sources.filter((source) => !known.has(nameOf(source)))],
+    counts: await foretell(context, erased, texts),
+    confirmation,
+    remaining: found.length - memories.length,
+  };
+}
+
+function nameOf({ type, id }: MemoryReference): string {
+  return `${type}:${id}`;
+}
+
+/** What the erasure would find, by the statements that it finds it with. Nothing is locked or written. */
+async function foretell(context: MemoryContext, erased: Erased, texts: readonly string[]): Promise<ErasureCounts> {
+  const { tenantId } = context.principal;
+  const client = context.db.tenant(tenantId) as unknown as Transaction;
+  const ruleIds = idsOf(erased, 'rule');
+  const runs = await client.$queryRaw<{ id: string }[]>(selectRunsToErase(erased));
+  const traces = await findTraces(context, client, erased, { texts, runIds: runs.map(({ id }) => id) });
+  const keys = await client.$queryRaw<{ id: string }[]>(selectKeysToErase(erased, traces.answers));
+  return {
+    memories: erased.memories.length,
+    events: traces.eventIds.length,
+    links: await client.memoryLink.count({ where: linksOf(erased) }),
+    applications: await client.ruleApplication.count({ where: { tenantId, ruleId: { in: ruleIds } } }),
+    receipts: traces.receiptIds.length,
+    idempotencyKeys: keys.length,
+    runs: runs.length,
+  };
+}
+
+interface Traces {
+  eventIds: string[];
+  receiptIds: string[];
+  /** The ids by which an idempotency key may know of them. */
+  answers: string[];
+}
+
+/** The events and receipts that say what they say. */
+async function findTraces(
+  context: MemoryContext,
+  transaction: Transaction,
+  erased: Erased,
+  { texts, runIds }: { texts: readonly string[]; runIds: readonly string[] },
+): Promise<Traces> {
+  const events = await transaction.$queryRaw<{ id: string }[]>(selectEventsToErase(erased, runIds));
+  const eventIds = events.map(({ id }) => id);
+  const said = [...texts, ...(await readSaid(context, transaction, erased))];
+  const receipts = await transaction.$queryRaw<ReceiptFound[]>(selectReceiptsToErase(erased, said));
+  const isTold = (receipt: ReceiptFound): boolean =>
+    receipt.isNamed || receipt.said.some((text) => hasWords(receipt.query, text));
+  return {
+    eventIds,
+    receiptIds: receipts.filter(isTold).map(({ id }) => id),
+    answers: [...erased.memories.map(({ id }) => id), ...eventIds],
+  };
+}
+
+interface ReceiptFound {
+  id: string;
+  query: string;
+  isNamed: boolean;
+  /** Texts that are somewhere in the query, be it within a word. */
+  said: string[];
+}
+
+/** In plain. What cannot be read any more cannot be looked for, and must not keep it from being erased. */
+async function readSaid(context: MemoryContext, transaction: Transaction, erased: Erased): Promise<string[]> {
+  const rows = await transaction.$queryRaw<SaidRow[]>(selectSaid(erased));
+  const readable = await openReadable(context, rows, transaction);
+  return [...new Set(readable.map(({ content }) => content))].filter((content) => content.trim() !== '');
+}
+
+interface SaidRow {
+  id: string;
+  content: string;
+  sealedContent: string | null;
+  dataKeyId: string | null;
 }
 
 async function ask(context: MemoryContext, query: (tenantId: string) => Prisma.Sql): Promise<MemoryReference[]> {
@@ -148,42 +250,31 @@ async function erase(
   const { tenantId } = context.principal;
   const id = uuidv7();
   await mutate(context, async (mutation) => {
+    const { transaction } = mutation;
     const erased = { tenantId, memories };
-    const said = await lockAll(mutation, erased);
+    await lockAll(mutation, erased);
+    const runs = await transaction.$queryRaw<{ id: string }[]>(eraseFromRuns(erased));
+    const runIds = runs.map((run) => run.id);
+    const traces = await findTraces(context, transaction, erased, { texts, runIds });
     await bridgeChains(mutation, erased);
     const links = await removeLinks(mutation, erased);
     const applications = await removeRows(mutation, erased);
-    const counts = { memories: memories.length, links, applications };
-    await eraseTraces(mutation, erased, { id, texts: [...texts, ...said], counts });
+    const counts = { memories: memories.length, links, applications, runs: runIds.length };
+    await eraseTraces(mutation, erased, { id, traces, counts });
   });
   return context.db.tenant(tenantId).erasure.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
 }
 
-/** From here on nobody writes to them. Gives what they say, for the texts of queries that repeat it. */
-async function lockAll(mutation: Mutation, { tenantId, memories }: Erased): Promise<string[]> {
-  const { transaction } = mutation;
-  const idsOf = (type: MemoryType): string[] => memories.filter((memory) => memory.type === type).map(({ id }) => id);
-  await lockKeysOf(mutation, idsOf('fact'));
-  for (const type of memoryTypes) await transaction.$queryRaw(lockMemories(type, tenantId, idsOf(type)));
-  const [inFacts, inRules, inEpisodes] = [idsOf('fact'), idsOf('rule'), idsOf('episode')].map((id) => ({
-    where: { tenantId, id: { in: id } },
-    select: { content: true },
-  })) as [WhereContent, WhereContent, WhereContent];
-  const rows = [
-    ...(await transaction.fact.findMany(inFacts)),
-    ...(await transaction.rule.findMany(inRules)),
-    ...(await transaction.episode.findMany(inEpisodes)),
-  ];
-  return rows.map(({ content }) => content).filter((content) => content.length >= shortestText);
+/** From here on nobody writes to them. */
+async function lockAll(mutation: Mutation, erased: Erased): Promise<void> {
+  const { transaction, tenantId } = mutation;
+  await lockKeysOf(mutation, idsOf(erased, 'fact'));
+  for (const type of memoryTypes) await transaction.$queryRaw(lockMemories(type, tenantId, idsOf(erased, type)));
 }
 
-interface WhereContent {
-  where: { tenantId: string; id: { in: string[] } };
-  select: { content: true };
+function idsOf({ memories }: Erased, type: MemoryType): string[] {
+  return memories.filter((memory) => memory.type === type).map(({ id }) => id);
 }
-
-/** A query that holds "tea" repeats no memory that says "tea". */
-const shortestText = 8;
 
 /** A fact that took the place of an erased one takes that of the one before: the chain is read around the gap. */
 async function bridgeChains({ consequence }: Mutation, erased: Erased): Promise<void> {
@@ -206,27 +297,28 @@ async function bridgeChains({ consequence }: Mutation, erased: Erased): Promise<
   }
 }
 
-/** Of facts and rules: an episode leaves its tombstone, which what cites it still finds. */
-async function removeLinks({ consequence }: Mutation, { tenantId, memories }: Erased): Promise<number> {
-  const gone = memories.filter(({ type }) => type !== 'episode');
-  const ids = gone.map(({ id }) => id);
-  const links = await consequence.transaction.memoryLink.findMany({
-    where: {
-      tenantId,
-      OR: [
-        { sourceType: { not: 'episode' }, sourceId: { in: ids } },
-        { targetType: { not: 'episode' }, targetId: { in: ids } },
-      ],
-    },
-  });
+async function removeLinks({ consequence }: Mutation, erased: Erased): Promise<number> {
+  const links = await consequence.transaction.memoryLink.findMany({ where: linksOf(erased) });
   for (const link of links) await removeLink(consequence, link);
   return links.length;
 }
 
+/** Of facts and rules: an episode leaves its tombstone, which what cites it still finds. */
+function linksOf(erased: Erased): Prisma.MemoryLinkWhereInput {
+  const ids = [...idsOf(erased, 'fact'), ...idsOf(erased, 'rule')];
+  return {
+    tenantId: erased.tenantId,
+    OR: [
+      { sourceType: { not: 'episode' }, sourceId: { in: ids } },
+      { targetType: { not: 'episode' }, targetId: { in: ids } },
+    ],
+  };
+}
+
 /** Gives how many judgements of rules went with them. */
-async function removeRows({ transaction, now }: Mutation, { tenantId, memories }: Erased): Promise<number> {
-  const idsOf = (type: MemoryType): string[] => memories.filter((memory) => memory.type === type).map(({ id }) => id);
-  const [facts, rules, episodes] = [idsOf('fact'), idsOf('rule'), idsOf('episode')];
+async function removeRows({ transaction, now }: Mutation, erased: Erased): Promise<number> {
+  const { tenantId } = erased;
+  const [facts, rules, episodes] = [idsOf(erased, 'fact'), idsOf(erased, 'rule'), idsOf(erased, 'episode')];
   const { count } = await transaction.ruleApplication.deleteMany({ where: { tenantId, ruleId: { in: rules } } });
   await transaction.rule.deleteMany({ where: { tenantId, id: { in: rules } } });
   await transaction.fact.updateMany({ where: { tenantId, id: { in: facts } }, data: { supersedesId: null } });
@@ -239,22 +331,18 @@ async function removeRows({ transaction, now }: Mutation, { tenantId, memories }
   return count;
 }
 
-interface Traces {
+interface ErasureUnderWay {
   id: string;
-  texts: readonly string[];
-  counts: Record<string, number>;
+  traces: Traces;
+  counts: Omit<ErasureCounts, 'events' | 'receipts' | 'idempotencyKeys'>;
 }
 
 /** What else has said it; then the receipt of all this, and the events that name it. */
-async function eraseTraces(mutation: Mutation, erased: Erased, { id, texts, counts }: Traces): Promise<void> {
+async function eraseTraces(mutation: Mutation, erased: Erased, { id, traces, counts }: ErasureUnderWay): Promise<void> {
   const { transaction, context, now } = mutation;
-  const runs = await transaction.$queryRaw<{ id: string }[]>(eraseFromRuns(erased));
-  const runIds = runs.map((run) => run.id);
-  const events = await transaction.$queryRaw<{ id: string }[]>(selectEventsToErase(erased, runIds));
-  const eventIds = events.map((event) => event.id);
-  const answers = [...erased.memories.map((memory) => memory.id), ...eventIds];
-  const receipts = await transaction.$executeRaw(eraseFromReceipts(erased, texts));
-  const idempotencyKeys = await transaction.$executeRaw(eraseFromKeys(erased, answers, id));
+  const { eventIds } = traces;
+  const receipts = await transaction.$executeRaw(eraseFromReceipts(erased, traces.receiptIds));
+  const idempotencyKeys = await transaction.$executeRaw(eraseFromKeys(erased, traces.answers, id));
   const memories = erased.memories.map((memory) => ({ type: memory.type, id: memory.id }));
   const receipt = {
     id,
@@ -262,7 +350,7 @@ async function eraseTraces(mutation: Mutation, erased: Erased, { id, texts, coun
     actor: actorOf(context),
     requestId: context.requestContext.requestId,
     memories,
-    counts: { ...counts, events: eventIds.length, receipts, idempotencyKeys, runs: runIds.length },
+    counts: { ...counts, events: eventIds.length, receipts, idempotencyKeys } satisfies ErasureCounts,
   };
   const [row] = await transaction.$queryRaw<[{ hash: string }]>(eraseEvents(receipt, eventIds));
   await recordErasure(mutation, erased.memories, { id, hash: row.hash });

@@ -251,7 +251,7 @@ async function confirmStored(
           version: { increment: 1 },
         },
       }),
-    values.redacted,
+    { redacted: values.redacted },
   );
   return id;
 }

@@ -69,12 +69,12 @@ export async function changeMemory(
   target: { type: MemoryType; id: string },
   eventType: EventInput['eventType'],
   change: () => Promise<unknown>,
-  redacted?: RedactionCounts,
+  told: Pick<EventInput, 'redacted' | 'details'> = {},
 ): Promise<void> {
   const before = await readSnapshot(mutation, target, true);
   await change();
   const after = await readSnapshot(mutation, target, false);
-  await mutation.record({ eventType, entityType: target.type, entityId: target.id, before, after, redacted });
+  await mutation.record({ eventType, entityType: target.type, entityId: target.id, before, after, ...told });
 }
 
 /** Records several rows that were just inserted, each a write of its own, in their order. */

@@ -47,7 +47,9 @@ export async function editRule(context: MemoryContext, input: EditRuleInput): Pr
       });
       await embedRule(mutation, id, embedding);
     };
-    await changeMemory(mutation, { type: 'rule', id }, 'rule.edited', change, countsOrNone(redactor));
+    await changeMemory(mutation, { type: 'rule', id }, 'rule.edited', change, {
+      redacted: countsOrNone(redactor),
+    });
     await retireApplications(mutation, id);
   });
 }

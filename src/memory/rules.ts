@@ -142,7 +142,7 @@ export async function markRule(context: MemoryContext, input: MarkRuleInput): Pr
   await mutateOnce(context, { operation: 'markRule', idempotencyKey, input: rest }, async (mutation) => {
     const rule = await lockUsableRule(mutation, ruleId);
     await insertApplication(mutation, ruleId, mark);
-    await applyMark(mutation, rule, { outcome: mark.outcome, warning, redacted: countsOrNone(redactor) });
+    await applyMark(mutation, rule, { mark, warning, redacted: countsOrNone(redactor) });
     return ruleId;
   });
   return getRule(context, ruleId);
@@ -231,13 +231,14 @@ async function insertApplication(
 }
 
 interface Judgement {
-  outcome: RuleOutcome;
+  mark: Mark;
   warning: Warning | null;
   redacted: RedactionCounts | undefined;
 }
 
-async function applyMark(mutation: Mutation, rule: Rule, { outcome, warning, redacted }: Judgement): Promise<void> {
+async function applyMark(mutation: Mutation, rule: Rule, { mark, warning, redacted }: Judgement): Promise<void> {
   const { transaction, tenantId, now, context } = mutation;
+  const { outcome, reason, evidence, sessionId } = mark;
   const marked = afterMark(rule, outcome);
   const { id } = rule;
   await changeMemory(
@@ -258,7 +259,11 @@ async function applyMark(mutation: Mutation, rule: Rule, { outcome, warning, red
           ...(outcome === 'helpful' && { lastConfirmedAt: now }),
         },
       }),
-    redacted,
+    // All that the row of the judgement says and the event does not, so that the row can be told from its event.
+    {
+      redacted,
+      details: { application: { reason, evidence, butler: context.principal.butler, session_id: sessionId } },
+    },
   );
   if (rule.maturity === 'anti_pattern') return;
   const thresholds = context.config.memory.rules;

@@ -1,6 +1,13 @@
 import { memoryTypes } from '../db/sql/memory-snapshot.ts';
-import { replayDifferences, replayDifferencesOfLinks } from '../db/sql/replay-differences.ts';
+import {
+  differencesOfCounters,
+  replayDifferences,
+  replayDifferencesOfApplications,
+  replayDifferencesOfLinks,
+  replayDifferencesOfRuns,
+} from '../db/sql/replay-differences.ts';
 import { MemoryError } from '../errors.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
 import { toCamelCase } from '../names.ts';
 import type { KeyContext } from './data-keys.ts';
 import { changedNames } from './history.ts';
@@ -29,6 +36,7 @@ export async function findDifferences(context: KeyContext, at?: Date): Promise<D
   const statements = [
     ...memoryTypes.map((type) => ({ type: type as string, sql: replayDifferences(tenantId, type, at) })),
     { type: 'link', sql: replayDifferencesOfLinks(tenantId, at) },
+    ...(at === undefined ? presentOnly(tenantId) : []),
   ];
   const differences: Difference[] = [];
   for (const { type, sql } of statements) {
@@ -39,6 +47,15 @@ export async function findDifferences(context: KeyContext, at?: Date): Promise<D
     }
   }
   return differences;
+}
+
+/** Their events tell how each was left, and not what they found there: of a moment that is over nothing can be said. */
+function presentOnly(tenantId: string): { type: string; sql: Prisma.Sql }[] {
+  return [
+    { type: 'rule_application', sql: replayDifferencesOfApplications(tenantId) },
+    { type: 'applications of rule', sql: differencesOfCounters(tenantId) },
+    { type: 'consolidation_run', sql: replayDifferencesOfRuns(tenantId) },
+  ];
 }
 
 function isSealed({ stored, told }: ReplayedRow): boolean {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sweepEpisodes } from '../../src/lifecycle/cleanup.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { listChanges } from '../../src/memory/diff.ts';
-import { storeEpisode, type Episode } from '../../src/memory/episodes.ts';
+import { ingestEpisodes, storeEpisode, type Episode } from '../../src/memory/episodes.ts';
 import { findMemoryAsOf, readHistory } from '../../src/memory/history.ts';
 import { linkMemories, loadEnds } from '../../src/memory/link-graph.ts';
 import { forgetMemory } from '../../src/memory/memories.ts';
@@ -259,4 +259,16 @@ describe('more episodes than there is room for', () => {
     expect(await scene.client.episode.count()).toBe(3);
     expect(await sweep(context(), { dryRun: false })).toEqual(none);
   });
+});
+
+it('tells how many it has dealt with, batch by batch', async () => {
+  const episodes = Array.from({ length: 260 }, (_, place) => ({ content: `episode ${place}`, butler: 'alfred' }));
+  await ingestEpisodes(context(), episodes);
+  core.clock.now = core.day(400);
+  const told: [number, number | null][] = [];
+  const progress = (done: number, total: number | null): void => void told.push([done, total]);
+
+  expect(await sweepEpisodes(context(), { dryRun: false, progress })).toMatchObject({ expired: 260 });
+  // A first batch of 250, the rest, the page as a whole, and nothing more by the other stage.
+  expect(told).toEqual([250, 260, 260, 260].map((done) => [done, null]));
 });

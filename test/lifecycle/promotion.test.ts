@@ -205,3 +205,14 @@ describe('an episode', () => {
     expect(await scene.sweepOnce(sweepPromotions)).toEqual(none);
   });
 });
+
+it('tells how far it is among the live facts, which it looks at one and all', async () => {
+  await scene.fact({});
+  await scene.fact({});
+  const told: [number, number | null][] = [];
+  await sweepPromotions(context(), { dryRun: false, progress: (done, total) => told.push([done, total]) });
+  expect(told).toEqual([
+    [2, 2],
+    [2, 2],
+  ]);
+});

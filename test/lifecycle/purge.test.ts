@@ -65,3 +65,16 @@ it('access records go after the days that are configured', async () => {
   expect(await scene.sweepOnce(sweepLeftovers)).toMatchObject({ accessRecords: 1 });
   expect(await scene.client.accessRecord.count()).toBe(1);
 });
+
+it('tells how far it is, out of all that there is to remove', async () => {
+  await insert('context_receipts', { expires_at: core.start });
+  await insert('context_receipts', { expires_at: core.start });
+  const ended = { started_at: earlier(30), last_sign_at: earlier(30), finished_at: earlier(30) };
+  await insert('job_runs', { ...ended, status: 'succeeded' });
+  const told: [number, number | null][] = [];
+  const progress = (done: number, total: number | null): void => void told.push([done, total]);
+
+  expect(await sweepLeftovers(scene.context(), { dryRun: false, progress })).toMatchObject({ receipts: 2, jobRuns: 1 });
+  expect(told.every(([, total]) => total === 3)).toBe(true);
+  expect(told.map(([done]) => done)).toEqual([2, 2, 3, 3]);
+});

@@ -26,6 +26,9 @@ import type { ReembedChildInput } from '../support/reembed-child.ts';
 /** Both providers are real: what differs between two models is all that re-embedding has to cope with. */
 const otherDimensions = 64;
 
+/** Where a second real model is, Xenova/gte-small: the package has only one. */
+const modelsDirectory = process.env['TEST_MODELS_DIRECTORY'];
+
 let core: TestCore;
 let small: Embedder;
 let tenants = 0;
@@ -472,25 +475,45 @@ describe('with models of one size', () => {
     core = shared;
   });
 
-  it('the real model takes over from the hashes, with the vectors that a write makes', async () => {
-    await storeAll(contextWith(), 4);
-    expect(await sweep(model)).toMatchObject({ embedded: 6, activated: 1 });
+  async function expectTakeover(from: Embedder, to: Embedder): Promise<void> {
+    await storeAll(contextWith(from), 4);
+    expect(await sweep(to)).toMatchObject({ embedded: 6, activated: 1 });
     const swept = await vectors();
-    await storeAll(contextWith(model), 4, 'again');
+    await storeAll(contextWith(to), 4, 'again');
     const all = await vectors();
 
     for (const { type, content, alternate } of swept) {
       const same = all.filter((row) => row.type === type && row.content === content);
       expect(same.map((row) => row.alternate)).toEqual([alternate, alternate]);
     }
-    const found = await searchMemories(contextWith(model), {
-      query: 'a hot beverage',
-      mode: 'semantic',
-      types: ['rule'],
-    });
+    const query = { query: 'a hot beverage', mode: 'semantic', types: ['rule'] } as const;
+    const found = await searchMemories(contextWith(to), query);
     expect(found).toMatchObject({ semanticChannel: 'used' });
     expect(found.results[0]?.parts.similarity).toBeGreaterThan(0.2);
+  }
+
+  it('the real model takes over from the hashes, with the vectors that a write makes', async () => {
+    await expectTakeover(core.embedder, model);
   });
+
+  it.skipIf(modelsDirectory === undefined)(
+    'a second real model takes over from the first, with the vectors that a write makes',
+    async () => {
+      const { logger, config } = core;
+      const second = await createEmbedder({
+        ...embedderOptions(config, logger),
+        provider: 'transformers',
+        model: 'Xenova/gte-small',
+        dtype: 'fp32',
+        ownModelsDirectory: modelsDirectory,
+      });
+      try {
+        await expectTakeover(model, second);
+      } finally {
+        await second.close();
+      }
+    },
+  );
 
   it('a third one takes the slot of one that was given up', async () => {
     await storeAll(contextWith(), 4);

@@ -148,7 +148,10 @@ describe('an erased memory', () => {
       expect.arrayContaining(['context_receipts', 'episodes', 'facts', 'memory_events', 'rule_applications', 'rules']),
     );
 
-    for (const memory of memories) await eraseOne(memory);
+    for (const memory of memories) {
+      const { counts } = await planMemoryErasure(admin(), memory);
+      expect((await eraseOne(memory)).counts).toEqual(counts);
+    }
 
     expect(await tablesWith(word)).toEqual([]);
     await expectSound();
@@ -286,9 +289,54 @@ describe('an erased memory', () => {
       memories: [memory, learned],
       related: [],
     });
+    expect(await planMemoryErasure(admin(), learned)).toMatchObject({ memories: [learned], related: [memory] });
+    expect(await planSubjectErasure(admin(), { subject: 'Ada' })).toMatchObject({
+      memories: [learned],
+      related: [memory],
+    });
     await eraseOne(memory);
+    expect(await planMemoryErasure(admin(), learned)).toMatchObject({ related: [] });
     expect(await findMemory(context(), learned)).toMatchObject({ row: { sourceEpisodeId: episode.id } });
     await expectSound();
+  });
+});
+
+describe('a query that a receipt keeps', () => {
+  const ask = async (...queries: string[]): Promise<void> => {
+    for (const query of queries) {
+      // Of another tenant's memories, so that no receipt names the one that is erased.
+      const outcome = await searchMemories(core.context({ tenantId: `${tenantId} elsewhere` }), { query });
+      await keepReceipts(context(), [draftOf(context(), outcome, { kind: 'search' })]);
+    }
+  };
+  const queries = async (): Promise<string[]> => {
+    const rows = await core.db.tenant(tenantId).contextReceipt.findMany({ orderBy: { id: 'asc' } });
+    return rows.map(({ query }) => query);
+  };
+
+  it('goes with a memory that it repeats word for word, however short, and with no other', async () => {
+    const { id } = await storeAbout('drink', 'Tea');
+    await ask('is there tea?', 'the teapot', 'steal it');
+    const { counts } = await planMemoryErasure(admin(), { type: 'fact', id });
+    expect(counts.receipts).toBe(1);
+    expect((await eraseOne({ type: 'fact', id })).counts).toEqual(counts);
+    expect(await queries()).toEqual(['[erased]', 'the teapot', 'steal it']);
+  });
+
+  it('goes with a subject that it names, and not with one that is a part of another word', async () => {
+    await storeAbout('drink', 'coffee', 'Al');
+    await ask('call alice', 'what does AL drink', "Al's cup", 'general plans');
+    const { confirmation } = await planSubjectErasure(admin(), { subject: 'Al' });
+    await eraseSubject(admin(), { subject: 'Al', confirm: confirmation });
+    expect(await queries()).toEqual(['call alice', '[erased]', '[erased]', 'general plans']);
+  });
+
+  it('goes with a rule that said so before it was edited', async () => {
+    const rule = await storeRule(context(), { content: 'serve figs' });
+    await editRule(context(), { ruleId: rule.id, content: 'serve dates' });
+    await ask('who said serve figs', 'figs');
+    await eraseOne({ type: 'rule', id: rule.id });
+    expect(await queries()).toEqual(['[erased]', 'figs']);
   });
 });
 
@@ -338,11 +386,13 @@ describe('a subject', () => {
       { type: 'rule', id: rule.id },
     ]);
 
+    expect(plan.counts).toMatchObject({ memories: 2, events: 2, receipts: 1 });
     await expect(eraseSubject(admin(), { ...input, confirm: 'yes' })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     await expect(
       eraseSubject(admin(), { ...input, includeMentions: ['rule'], confirm: plan.confirmation }),
     ).rejects.toMatchObject({ code: 'INVALID_INPUT' });
-    await eraseSubject(admin(), { ...input, confirm: plan.confirmation });
+    const done = await eraseSubject(admin(), { ...input, confirm: plan.confirmation });
+    expect(done.counts).toEqual(plan.counts);
     expect(await planSubjectErasure(admin(), input)).toMatchObject({ memories: [] });
     const all = { ...input, includeMentions: ['episode', 'fact', 'rule'] as const };
     const { confirmation } = await planSubjectErasure(admin(), all);

@@ -3,6 +3,7 @@ import { createMemory } from '../../src/create-memory.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { getDataKey } from '../../src/memory/data-keys.ts';
 import { listChanges } from '../../src/memory/diff.ts';
+import { eraseMemory } from '../../src/memory/erasure.ts';
 import { storeFact, type Fact } from '../../src/memory/facts.ts';
 import { findMemoryAsOf } from '../../src/memory/history.ts';
 import { confirmMemory, getMemory } from '../../src/memory/memories.ts';
@@ -10,6 +11,7 @@ import { undoEvent } from '../../src/memory/undo.ts';
 import { createVault, requireMasterKeys } from '../../src/memory/vault.ts';
 import { findDifferences } from '../../src/memory/verify.ts';
 import { buildContext } from '../../src/retrieval/context.ts';
+import { draftOf, keepReceipts } from '../../src/retrieval/receipts.ts';
 import { replayReceipt } from '../../src/retrieval/replay.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { createTestCore, lastEventOf, type TestCore } from '../support/core.ts';
@@ -35,6 +37,26 @@ const read = async (id: string, context = core.context()): Promise<string> =>
   (await getMemory(context, { type: 'fact', id })).row.content;
 const execute = (statement: string, values: unknown[]): Promise<unknown> =>
   core.db.asOwner((client) => client.query(statement, values));
+
+describe('an erased fact that was sealed', () => {
+  it('takes the queries that repeat what it said with it, and is erased also when nobody can read it', async () => {
+    const admin = core.context({ tenantId: 'erased', role: 'admin' });
+    const [fact, lost] = [await store('beriberi', admin), await store('pellagra', admin)];
+    const elsewhere = core.context({ tenantId: 'empty' });
+    for (const query of ['who has Beriberi', 'beriberian songs', 'pellagra']) {
+      const outcome = await searchMemories(elsewhere, { query });
+      await keepReceipts(admin, [draftOf(admin, outcome, { kind: 'search' })]);
+    }
+    const { counts } = await eraseMemory(admin, { type: 'fact', id: fact.id, confirm: fact.id });
+    expect(counts).toMatchObject({ memories: 1, receipts: 1 });
+    await execute(`UPDATE facts SET sealed_content = '\\x00' WHERE id = $1`, [lost.id]);
+    await eraseMemory(admin, { type: 'fact', id: lost.id, confirm: lost.id });
+
+    const receipts = await core.db.tenant('erased').contextReceipt.findMany({ orderBy: { id: 'asc' } });
+    // What its events hold can be read still.
+    expect(receipts.map(({ query }) => query)).toEqual(['[erased]', 'beriberian songs', '[erased]']);
+  });
+});
 
 describe('the keys of a tenant', () => {
   it('are found by a process that did not make them', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sweepConsolidation } from '../../src/lifecycle/consolidation/consolidate.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes.ts';
 import { storeFact, type Fact } from '../../src/memory/facts.ts';
@@ -131,5 +132,92 @@ describe('what was written past the core', () => {
       ].toSorted((left, right) => (left.id < right.id ? -1 : 1)),
     );
     expect(differences[0]?.columns).toContain('sourceId');
+  });
+
+  it('is found when a link was given another time', async () => {
+    const known = await findDifferences(context());
+    const [source, target] = [await store('river', 'Po'), await store('lake', 'Como')];
+    const ends = { source: { type: 'fact', id: source.id }, target: { type: 'fact', id: target.id } } as const;
+    await linkMemories(context(), { ...ends, relation: 'related_to' });
+    expect(await findDifferences(context())).toEqual(known);
+    await execute("UPDATE memory_links SET created_at = created_at - interval '1 ms' WHERE source_id = $1", [
+      source.id,
+    ]);
+
+    const id = `fact:${source.id} related_to fact:${target.id}`;
+    expect(await findDifferences(context())).toContainEqual({ type: 'link', id, columns: ['createdAt'] });
+  });
+});
+
+describe('the judgements of a rule', () => {
+  const tenantId = 'judges';
+  const judge = (): MemoryContext => core.context({ tenantId });
+  const differences = (): ReturnType<typeof findDifferences> => findDifferences(judge());
+  const markOf = async (ruleId: string): Promise<string> =>
+    (await core.db.tenant(tenantId).ruleApplication.findFirstOrThrow({ where: { ruleId } })).id;
+
+  async function storeJudged(): Promise<{ ruleId: string; id: string }> {
+    const { id: ruleId } = await storeRule(judge(), { content: 'ask first' });
+    await markRule(judge(), { ruleId, outcome: 'harmful', reason: 'it was late', evidence: { seen: 1.5 } });
+    return { ruleId, id: await markOf(ruleId) };
+  }
+
+  it.each([
+    ["outcome = 'helpful'", ['outcome']],
+    ["reason = 'it was fun', evidence = '{}'", ['reason', 'evidence']],
+    ["butler = 'another', session_id = gen_random_uuid(), request_id = 'r'", ['butler', 'sessionId', 'requestId']],
+    ['applied_at = now()', ['appliedAt']],
+    ['retired_by_event_id = gen_random_uuid()', ['retiredByEventId']],
+  ])('are found when somebody sets %s', async (change, columns) => {
+    const { ruleId, id } = await storeJudged();
+    expect(await differences()).toEqual([]);
+    await execute(`UPDATE rule_applications SET ${change} WHERE id = $1`, [id]);
+
+    const found = await differences();
+    expect(found.map(({ type }) => type)).toContain('rule_application');
+    const [difference] = found;
+    expect(difference).toMatchObject({ type: 'rule_application', id });
+    expect(difference?.columns.toSorted()).toEqual(columns.toSorted());
+    await core.db.asOwner((client) => client.query('DELETE FROM rule_applications WHERE rule_id = $1', [ruleId]));
+    await execute('DELETE FROM rules WHERE id = $1', [ruleId]);
+    await execute('ALTER TABLE memory_events DISABLE TRIGGER USER');
+    await execute('DELETE FROM memory_events WHERE tenant_id = $1', [tenantId]);
+    await execute('ALTER TABLE memory_events ENABLE TRIGGER USER');
+  });
+
+  it('are found when one is missing, was never told of, or counts though it was taken back', async () => {
+    const [first, second] = [await storeJudged(), await storeJudged()];
+    await undoEvent(judge(), { eventId: second.id });
+    expect(await differences()).toEqual([]);
+    await execute('DELETE FROM rule_applications WHERE id = $1', [first.id]);
+    await execute('UPDATE rule_applications SET retired_by_event_id = NULL WHERE id = $1', [second.id]);
+    const row = rowOf('rule_applications', tenantId, { rule_id: second.ruleId });
+    await core.db.asOwner((client) => insertRow(client, 'rule_applications', row));
+
+    const found = (await differences()).map(({ type, id }) => `${type} ${id}`);
+    expect(found.toSorted()).toEqual(
+      [
+        `rule_application ${first.id}`,
+        `rule_application ${row['id'] as string}`,
+        `applications of rule ${first.ruleId}`,
+        `applications of rule ${second.ruleId}`,
+      ].toSorted(),
+    );
+  });
+});
+
+describe('a consolidation run', () => {
+  it('is found when it does not say what its last event left it with', async () => {
+    const own = core.context({ tenantId: 'runs' });
+    await storeEpisode(own, { butler: 'home', content: 'My dog is Rex' });
+    await sweepConsolidation(own, { dryRun: false });
+    const { id } = await core.db.tenant('runs').consolidationRun.findFirstOrThrow();
+    expect(await findDifferences(own)).toEqual([]);
+    await execute("UPDATE consolidation_runs SET status = 'failed', facts_created = 9 WHERE id = $1", [id]);
+
+    const [difference, ...others] = await findDifferences(own);
+    expect(others).toEqual([]);
+    expect(difference).toMatchObject({ type: 'consolidation_run', id });
+    expect(difference?.columns.toSorted()).toEqual(['factsCreated', 'status']);
   });
 });

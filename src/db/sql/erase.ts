@@ -41,6 +41,14 @@ export function selectEventsToErase(erased: Erased, runIds: readonly string[]): 
     ORDER BY e.sequence`;
 }
 
+const readsThem = (erased: Erased): Prisma.Sql =>
+  Prisma.sql`r.tenant_id = ${erased.tenantId} AND r.episode_ids && ${uuidsOf(erased)}`;
+
+/** The runs that read one of them. */
+export function selectRunsToErase(erased: Erased): Prisma.Sql {
+  return Prisma.sql`SELECT r.id::text FROM consolidation_runs r WHERE ${readsThem(erased)}`;
+}
+
 /** What a run says of its episodes is cleaned before it is kept; it goes all the same. */
 export function eraseFromRuns(erased: Erased): Prisma.Sql {
   return Prisma.sql`
@@ -49,37 +57,60 @@ export function eraseFromRuns(erased: Erased): Prisma.Sql {
       refused_items = (
         SELECT coalesce(jsonb_agg(item || jsonb_build_object('reason', ${erasedText}::text)), '[]')
         FROM jsonb_array_elements(r.refused_items) item)
-    WHERE r.tenant_id = ${erased.tenantId} AND r.episode_ids && ${uuidsOf(erased)}
+    WHERE ${readsThem(erased)}
     RETURNING r.id::text`;
 }
 
+const isErased = (erased: Erased): Prisma.Sql => Prisma.sql`coalesce(item->>'id' = ANY (${idsOf(erased)}), false)`;
+const itemsOf = (column: string): Prisma.Sql =>
+  Prisma.sql`jsonb_array_elements(${Prisma.raw(column)}) WITH ORDINALITY AS items (item, place)`;
+
 /**
- * Receipts that name one of them, or ask with its words, keep no query, and of it no more than that it was shown.
- * Fingerprints tell a text to who can guess it, and do not say which memory they are of: all of the receipt go.
+ * Receipts that rank or show one of them, and those whose query may repeat it, with a text that it would repeat: whether
+ * it does so in whole words is for the caller to see.
  */
-export function eraseFromReceipts(erased: Erased, texts: readonly string[]): Prisma.Sql {
-  const isErased = Prisma.sql`coalesce(item->>'id' = ANY (${idsOf(erased)}), false)`;
-  const items = (column: string): Prisma.Sql =>
-    Prisma.sql`jsonb_array_elements(${Prisma.raw(column)}) WITH ORDINALITY AS items (item, place)`;
+export function selectReceiptsToErase(erased: Erased, texts: readonly string[]): Prisma.Sql {
+  const names = (column: string): Prisma.Sql =>
+    Prisma.sql`EXISTS (SELECT FROM ${itemsOf(column)} WHERE ${isErased(erased)})`;
+  return Prisma.sql`
+    SELECT c.id::text, c.query, (c.memory_ids && ${uuidsOf(erased)} OR ${names('c.candidates')} OR ${names('c.dropped')})
+        AS "isNamed",
+      ARRAY(SELECT said FROM unnest(${texts}::text[]) said WHERE strpos(lower(c.query), lower(said)) > 0) AS said
+    FROM context_receipts c
+    WHERE c.tenant_id = ${erased.tenantId} AND (c.memory_ids && ${uuidsOf(erased)} OR ${names('c.candidates')}
+      OR ${names('c.dropped')}
+      OR EXISTS (SELECT FROM unnest(${texts}::text[]) said WHERE strpos(lower(c.query), lower(said)) > 0))`;
+}
+
+/**
+ * These receipts keep no query, and of what was erased no more than that it was shown. Fingerprints tell a text to who can
+ * guess it, and do not say which memory they are of: all of the receipt go.
+ */
+export function eraseFromReceipts(erased: Erased, receiptIds: readonly string[]): Prisma.Sql {
   const without = (column: string): Prisma.Sql => Prisma.sql`
-    (SELECT coalesce(jsonb_agg(item ORDER BY place), '[]') FROM ${items(column)} WHERE NOT ${isErased})`;
-  const names = (column: string): Prisma.Sql => Prisma.sql`EXISTS (SELECT FROM ${items(column)} WHERE ${isErased})`;
+    (SELECT coalesce(jsonb_agg(item ORDER BY place), '[]') FROM ${itemsOf(column)} WHERE NOT ${isErased(erased)})`;
   return Prisma.sql`
     UPDATE context_receipts SET query = ${erasedText}, fingerprints = '{}',
       candidates = ${without('candidates')}, dropped = ${without('dropped')},
       chosen = (
-        SELECT coalesce(jsonb_agg(CASE WHEN ${isErased} THEN item || '{"lineDigest": null}' ELSE item END ORDER BY place), '[]')
-        FROM ${items('chosen')})
-    WHERE tenant_id = ${erased.tenantId} AND (memory_ids && ${uuidsOf(erased)}
-      OR ${names('candidates')} OR ${names('dropped')}
-      OR EXISTS (SELECT FROM unnest(${texts}::text[]) said WHERE strpos(lower(query), lower(said)) > 0))`;
+        SELECT coalesce(jsonb_agg(CASE WHEN ${isErased(erased)} THEN item || '{"lineDigest": null}' ELSE item END ORDER BY place), '[]')
+        FROM ${itemsOf('chosen')})
+    WHERE tenant_id = ${erased.tenantId} AND id = ANY (${receiptIds}::uuid[])`;
 }
+
+/** The writes that were answered with one of these ids. */
+export function selectKeysToErase(erased: Erased, answers: readonly string[]): Prisma.Sql {
+  return Prisma.sql`SELECT key AS id FROM idempotency_keys WHERE ${isAnswered(erased, answers)}`;
+}
+
+const isAnswered = ({ tenantId }: Erased, answers: readonly string[]): Prisma.Sql =>
+  Prisma.sql`tenant_id = ${tenantId} AND response->>'id' = ANY (${answers}::text[])`;
 
 /** A key stays used, so that sending the write again does not store anew what was erased. */
 export function eraseFromKeys(erased: Erased, answers: readonly string[], erasureId: string): Prisma.Sql {
   return Prisma.sql`
     UPDATE idempotency_keys SET input_digest = ${erasedText}, response = jsonb_build_object('erased', ${erasureId}::text)
-    WHERE tenant_id = ${erased.tenantId} AND response->>'id' = ANY (${answers}::text[])`;
+    WHERE ${isAnswered(erased, answers)}`;
 }
 
 export interface ErasureReceipt {
@@ -125,6 +156,36 @@ export function selectDerived(tenantId: string, episodeIds: readonly string[]): 
       WHERE tenant_id = ${tenantId} AND relation = 'derived_from' AND target_type = 'episode'
         AND target_id = ANY (${episodeIds}::uuid[])
     ORDER BY type, id`;
+}
+
+/** The episodes that facts and rules were learned from, as far as they are there: they say the same. */
+export function selectSources(erased: Erased): Prisma.Sql {
+  const { tenantId } = erased;
+  return Prisma.sql`
+    SELECT 'episode' AS type, e.id::text FROM episodes e
+    WHERE e.tenant_id = ${tenantId} AND e.id IN (
+      SELECT source_episode_id FROM facts WHERE tenant_id = ${tenantId} AND id = ANY (${uuidsOf(erased)})
+      UNION SELECT source_episode_id FROM rules WHERE tenant_id = ${tenantId} AND id = ANY (${uuidsOf(erased)})
+      UNION SELECT target_id FROM memory_links
+        WHERE tenant_id = ${tenantId} AND relation = 'derived_from' AND target_type = 'episode'
+          AND source_id = ANY (${uuidsOf(erased)}))
+    ORDER BY e.id`;
+}
+
+/** What they say and ever said, by their rows and by their events; what is sealed as it is. */
+export function selectSaid(erased: Erased): Prisma.Sql {
+  const { tenantId } = erased;
+  const plain = (table: string): Prisma.Sql => Prisma.sql`
+    SELECT id::text, content, NULL AS "sealedContent", NULL AS "dataKeyId" FROM ${Prisma.raw(table)}
+    WHERE tenant_id = ${tenantId} AND id = ANY (${uuidsOf(erased)})`;
+  return Prisma.sql`
+    ${plain('episodes')} UNION ${plain('rules')}
+    UNION SELECT id::text, content, sealed_content::text, data_key_id::text FROM facts
+      WHERE tenant_id = ${tenantId} AND id = ANY (${uuidsOf(erased)})
+    UNION SELECT e.entity_id, state->>'content', state->>'sealed_content', state->>'data_key_id'
+      FROM memory_events e CROSS JOIN LATERAL (VALUES (e.payload->'before'), (e.payload->'after')) AS states (state)
+      WHERE e.tenant_id = ${tenantId} AND e.entity_type = ANY (${memoryTypes}) AND e.entity_id = ANY (${idsOf(erased)})
+        AND state ? 'content'`;
 }
 
 /** The facts about a subject, in whatever state; also those whose rows are gone while their events still say it. */

@@ -26,15 +26,19 @@ export interface RequeueFilter {
   engine: string | null;
   butler: string | null;
   since: Date | null;
+  /** What expired before this is too old to be claimed. */
+  expiredBefore: Date;
   limit: number;
 }
 
-/** The oldest first. */
-export function selectToRequeue({ tenantId, statuses, engine, butler, since, limit }: RequeueFilter): Prisma.Sql {
+/** The oldest first, of those that can be requeued: others would take their places. */
+export function selectToRequeue(filter: RequeueFilter): Prisma.Sql {
+  const { tenantId, statuses, engine, butler, since, expiredBefore, limit } = filter;
   return Prisma.sql`
     SELECT e.id::text AS id FROM episodes e
     LEFT JOIN consolidation_runs r ON r.tenant_id = e.tenant_id AND r.id = e.consolidation_run_id
     WHERE e.tenant_id = ${tenantId} AND e.consolidation_status = ANY (${statuses}::text[]) AND e.forgotten_at IS NULL
+      AND e.expires_at > ${expiredBefore}::timestamptz
       AND (${engine}::text IS NULL OR r.engine = ${engine}::text)
       AND (${butler}::text IS NULL OR e.butler = ${butler}::text)
       AND (${since}::timestamptz IS NULL OR e.created_at >= ${since}::timestamptz)

@@ -57,8 +57,14 @@ const ErasurePlanRef = builder.objectRef<ErasurePlan>('ErasurePlan').implement({
     }),
     related: t.field({
       type: [ErasedMemoryRef],
-      description: 'Learned from it, or mentioning the subject: stays unless it is asked for.',
+      description:
+        'Learned from it, an episode that it was learned from, or mentioning the subject: stays unless it is asked for.',
       resolve: ({ related }) => related,
+    }),
+    counts: t.field({
+      type: [CountRef],
+      description: 'How much of which kind would be erased or blanked, by the names that the receipt has.',
+      resolve: ({ counts }) => Object.entries(counts).map(([name, count]) => ({ name, count })),
     }),
     remaining: t.exposeInt('remaining', {
       description: 'How many more there are, for another erasure after this one.',

@@ -84,9 +84,11 @@ builder.queryField('jobRun', (t) =>
     type: JobRunRef,
     nullable: true,
     authScopes: { role: 'operator' },
-    description: 'One run of a job in this tenant; null when it is not there.',
+    description:
+      'One run of a job in this tenant, or of the whole server for who may run that; null when it is not there.',
     args: { id: t.arg.string({ required: true, description: 'UUID of the run.' }) },
-    resolve: (_root, { id }, { memory }) => findJobRun(memory, id),
+    resolve: async (_root, { id }, { memory, jobs }) =>
+      (await findJobRun(memory, id)) ?? jobs.findServerRun(memory, id),
   }),
 );
 
@@ -101,7 +103,8 @@ const RunJobInput = builder.inputType('RunJobInput', {
 const ranJob = writeResult('RunJob', {
   field: 'run',
   type: JobRunRef,
-  description: 'The run: ended, or under way still if it takes more than some seconds. A dry run is not kept.',
+  description:
+    'The run: ended, or under way still if it takes more than some seconds. A dry run is not kept, and one of the whole server for as long as the process lives.',
 });
 
 builder.mutationField('runJob', (t) =>

@@ -74,6 +74,7 @@ async function chooseIds(context: MemoryContext, input: RequeueInput): Promise<s
     engine: input.engine ? checkOneOf('engine', input.engine, engineNames) : null,
     butler: onlyButlerOf(context) ?? (input.butler ? normaliseName('butler', input.butler) : null),
     since: checkDate('since', input.since),
+    expiredBefore: dueFor(context).expiredBefore,
     limit: checkLimit('limit', input.limit, mostRequeued, mostRequeued),
   };
   const rows = await context.db.tenant(tenantId).$queryRaw<{ id: string }[]>(selectToRequeue(filter));

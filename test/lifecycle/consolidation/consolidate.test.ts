@@ -274,6 +274,20 @@ describe('requeueing', () => {
     expect((await requeueEpisodes(context(), { status: 'dead_letter' })).episodes).toHaveLength(1);
   });
 
+  it('is not held up by those that are past their grace, and passes over them without a word', async () => {
+    const [past = ''] = await deadLetter('one');
+    const { defaultTtlDays, pendingGraceDays } = core.config.memory.episodes;
+    core.clock.now = core.day(defaultTtlDays + pendingGraceDays);
+    const [fresh] = await store('home', 'two');
+    const { runId } = await claimNext(context());
+    await failRun(setTo(context(), { maxAttempts: 1 }), runId, { reason: 'no', retryable: true });
+
+    const { episodes: requeued, refused } = await requeueEpisodes(context(), { limit: 1 });
+    expect(requeued.map(({ id }) => id)).toEqual([fresh?.id]);
+    expect(refused).toEqual([]);
+    expect((await episodes()).find(({ id }) => id === past)).toMatchObject({ consolidationStatus: 'dead_letter' });
+  });
+
   it('does again what another engine did', async () => {
     await store('home', 'one');
     await sweepConsolidation(context(), { dryRun: false });
