@@ -23,21 +23,24 @@ const isLarge = process.env['BENCH_LARGE'] === '1';
 
 export const latency: Benchmark = {
   question:
-    'How long do search, recall and context take over HTTP and GraphQL, as a multiple of the bare cost in the same run: one embedding, the nearest rows and a full-text match? (1.6× at most at the median, p95 at 1,000,000 rows at most 3× of that at 10,000; PostgreSQL with TEST_DATABASE_URL, 100,000 rows and more with BENCH_LARGE=1; BENCH_FILLED_URL names a database that dist/bench/fill.js has filled, to be measured as the largest)',
+    'How long do search, recall and context take over HTTP and GraphQL, as a multiple of the bare cost in the same run: one embedding, the nearest rows and a full-text match? (1.6× at most at the median, p95 at 1,000,000 rows at most 3× of that at 10,000; PostgreSQL with TEST_DATABASE_URL, 100,000 rows and more with BENCH_LARGE=1; BENCH_FILLED_URLS names databases that dist/bench/fill.js has filled, to be measured instead)',
   measure: async () => {
     const figures = await measureEngine('PGlite', {}, [1000, 10_000, ...(isLarge ? [100_000] : [])]);
-    const url = process.env['TEST_DATABASE_URL'];
-    if (url === undefined) return figures;
-    return [...figures, ...(await withOwnDatabase(url, (own) => measurePostgres(own)))];
+    return [...figures, ...(await measurePostgres())];
   },
 };
 
-async function measurePostgres(url: string): Promise<Figure[]> {
-  const filled = process.env['BENCH_FILLED_URL'];
-  const large = isLarge ? [100_000, ...(filled === undefined ? [1_000_000] : [])] : [];
-  const figures = await measureEngine('PostgreSQL', { DATABASE_URL: url }, [1000, 10_000, ...large]);
-  if (filled === undefined) return figures;
-  return [...figures, ...(await measureEngine('PostgreSQL', { DATABASE_URL: filled }, []))];
+async function measurePostgres(): Promise<Figure[]> {
+  const filled = process.env['BENCH_FILLED_URLS'];
+  const url = process.env['TEST_DATABASE_URL'];
+  if (filled === undefined && url !== undefined) {
+    const sizes = [1000, 10_000, ...(isLarge ? [100_000, 1_000_000] : [])];
+    return withOwnDatabase(url, (own) => measureEngine('PostgreSQL', { DATABASE_URL: own }, sizes));
+  }
+  const figures: Figure[] = [];
+  for (const given of filled?.split(',') ?? [])
+    figures.push(...(await measureEngine('PostgreSQL', { DATABASE_URL: given }, [])));
+  return figures;
 }
 
 async function measureEngine(engine: string, given: Record<string, string>, sizes: number[]): Promise<Figure[]> {
