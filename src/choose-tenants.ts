@@ -5,6 +5,12 @@ import { invalidInput } from './errors.ts';
 export async function chooseTenants(db: Database, tenant: string | undefined): Promise<string[]> {
   const tenants = await db.listTenants();
   if (tenant === undefined) return tenants;
-  if (tenants.includes(tenant)) return [tenant];
+  if (tenants.includes(tenant) || (await hasHistory(db, tenant))) return [tenant];
   throw invalidInput('tenant', tenants.length === 0 ? 'none, as there is none yet' : tenants.join(', '), tenant);
+}
+
+/** What is left of a tenant when all that it stored is gone. */
+async function hasHistory(db: Database, tenantId: string): Promise<boolean> {
+  if (tenantId === '') return false;
+  return (await db.tenant(tenantId).eventChain.findFirst({ where: { tenantId } })) !== null;
 }

@@ -1,3 +1,4 @@
+import { chooseTenants } from './choose-tenants.ts';
 import type { Database } from './db/database.ts';
 import { invalidInput } from './errors.ts';
 import { findChainHead, findChainProblems, readHead, writeHead } from './memory/audit-chain.ts';
@@ -25,7 +26,7 @@ export interface ToVerify {
 export async function verifyByHand(subject: ToVerify, options: VerifyOptions, print: Print): Promise<boolean> {
   const { db } = subject;
   refuseMixture(options);
-  const tenants = options.tenant === undefined ? await db.listTenants() : [options.tenant];
+  const tenants = await chooseTenants(db, options.tenant);
   if (options.head === true) return printHeads(db, tenants, print);
   const isChain = options.chain === true || options.since !== undefined;
   const count = isChain

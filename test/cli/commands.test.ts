@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { packageManifest } from '../../src/package-root.ts';
@@ -132,9 +132,23 @@ describe('butler-memory erase', () => {
         { relation: 'about', type: 'fact', memory: { id, content: 'tea' }, events: [{ eventType: 'fact.stored' }] },
       ],
     });
+    const output = join(home.directory, 'ada.json');
+    const exportToFile = (): Promise<CliResult> =>
+      run(['export', '--tenant', 'erased', '--subject', 'ada-lovelace', '--output', output]);
+    expect(await exportToFile()).toEqual({ code: 0, stdout: '', stderr: '' });
+    const written = await readFile(output, 'utf8');
+    expect(await exportToFile()).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `butler-memory: output: a file that is not there yet; given ${output}, which is there (Nothing was written. Name another file, or move that one away.)\n`,
+    });
+    expect(await readFile(output, 'utf8')).toBe(written);
     const dry = await erase('--subject', 'ada-lovelace', '--dry-run');
     expect(dry.stdout).toMatch(
-      new RegExp(`^would erase fact/${id}\n1 memories; nothing was changed; confirmation [0-9a-f]{16}\n$`),
+      new RegExp(
+        `^would erase fact/${id}\nwould touch: memories 1, events 1, links 0, applications 0, receipts 0, idempotencyKeys 0, runs 0\n` +
+          '1 memories; nothing was changed; confirmation [0-9a-f]{16}\n$',
+      ),
     );
     await erase('--memory', `fact/${id}`);
     expect((await run(['export', '--tenant', 'erased', '--subject', 'Ada Lovelace'])).code).toBe(0);
@@ -206,6 +220,12 @@ describe('butler-memory job', () => {
   it.each([
     [['job', 'tidy'], /name: one of consolidate, .*; given "tidy"/],
     [['job', 'decay-sweep', '--tenant', 'nobody'], /tenant: .*; given "nobody"/],
+    [['job', 'maintain-storage', '--tenant', 'nobody'], /tenant: left out with maintain-storage.*; given "nobody"/],
+    [['verify', '--tenant', 'nobody'], /tenant: .*; given "nobody"/],
+    [['verify', '--chain', '--tenant', 'nobody'], /tenant: .*; given "nobody"/],
+    [['verify', '--head', '--tenant', 'nobody'], /tenant: .*; given "nobody"/],
+    [['export', '--subject', 'Ada', '--tenant', 'nobody'], /tenant: .*; given "nobody"/],
+    [['erase', '--subject', 'Ada', '--tenant', 'nobody'], /tenant: .*; given "nobody"/],
   ])('refuses %j', async (command, message) => {
     const { code, stdout, stderr } = await run(command);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
