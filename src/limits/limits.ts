@@ -27,7 +27,7 @@ export interface Limits {
 /** What a request takes up: one of its caller's places and one of those of all. */
 export interface RequestPlace {
   /** Now that it is known who sends it: one request of the caller's is spent, and the place is the caller's from here on. */
-  claim(caller: string): void;
+  claim: (caller: string) => void;
   leave: Release;
 }
 
@@ -76,8 +76,8 @@ export function createLimits({ config, now, refused }: Sources): Limits {
 type Refusal = (reason: LimitReason, message: string, retryAfterSeconds: number) => LimitError;
 
 interface Rate {
-  check(caller: string): void;
-  spend(caller: string): void;
+  check: (caller: string) => void;
+  spend: (caller: string) => void;
 }
 
 /**
@@ -132,9 +132,9 @@ function limitRequests(settings: Config['limits'], refusal: Refusal, rate: Rate)
 }
 
 interface RequestPlaces {
-  takeOwn(key: string): Release;
-  takeStrange(): Release;
-  takeAll(): Release;
+  takeOwn: (key: string) => Release;
+  takeStrange: () => Release;
+  takeAll: () => Release;
 }
 
 function requestPlaces({ maxConcurrent, maxConcurrentPerCaller }: Config['limits'], refusal: Refusal): RequestPlaces {

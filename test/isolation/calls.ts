@@ -49,7 +49,10 @@ const memoryTypes = ['episode', 'fact', 'rule'] as const;
 /** What an argument takes, by "Owner.name" or by its name alone. The owner is an input type or "Query.field". */
 type Rule =
   | { id: IdKind | 'memory' | 'node' | 'entity' | 'session' | 'request' | 'butler' | 'key' | 'cursor' }
-  | { value: (target: Target, ids: Ids) => unknown };
+  | { value: (target: Target, ids: Ids, filling: Filling) => unknown };
+
+/** A subject that no other call needs. */
+export const erasable = 'the pavilion';
 
 const rules: Record<string, Rule> = {
   'Query.episode.id': { id: 'episode' },
@@ -91,7 +94,12 @@ const rules: Record<string, Rule> = {
   triggerPrompt: { value: () => 'Serve Darjeeling tea in the garden' },
   content: { value: () => alike },
   reason: { value: () => 'It was said' },
-  confirm: { value: () => 'no' },
+  // Else nothing would be erased whoever asks for it.
+  'EraseMemoryInput.confirm': {
+    value: (_target, ids, { choice }) => memoryOf(choice, ids, choice.targetAt('input.id')),
+  },
+  'EraseSubjectInput.confirm': { value: (target, _ids, { confirmationOf }) => confirmationOf(target, erasable) },
+  'EraseSubjectInput.subject': { value: () => erasable },
   subject: { value: () => 'user' },
   predicate: { value: () => 'drinks' },
   tags: { value: () => 'tea' },
@@ -183,6 +191,8 @@ export interface CallsOptions {
   others: readonly Target[];
   /** A place in the list as another sees it. */
   cursorOf: (target: Target) => Promise<string | undefined>;
+  /** What confirms that all about a subject of the target's is to be erased. */
+  confirmationOf: (target: Target, subject: string) => Promise<string>;
 }
 
 /** One with the caller's own, and one for each argument that takes an id and each of those that it is not for. */
@@ -314,21 +324,22 @@ async function textValue(name: string, path: string, filling: Filling): Promise<
   const target = choice.targetAt(path);
   if ('value' in rule) {
     if (name === 'output') slots.push({ path, kinds: ['ids'] });
-    return rule.value(target, ids);
+    return rule.value(target, ids, filling);
   }
   slots.push({ path, kinds: kindsAt(rule.id) });
   const special = specialValues[rule.id];
   return special === undefined ? ids.of(rule.id as IdKind, target) : special(target, path, filling);
 }
 
+function memoryOf({ kind }: Choice, ids: Ids, target: Target, place?: number): string {
+  return ids.of(memoryTypes.find((type) => type === kind) ?? 'fact', target, place);
+}
+
 type SpecialValue = (target: Target, path: string, filling: Filling) => unknown;
 
 const specialValues: Partial<Record<string, SpecialValue>> = {
   // A link has two ends, which cannot be the same.
-  memory: (target, path, { ids, choice }) => {
-    const type = memoryTypes.find((one) => one === choice.kind) ?? 'fact';
-    return ids.of(type, target, path.includes('target') ? -2 : -1);
-  },
+  memory: (target, path, { ids, choice }) => memoryOf(choice, ids, target, path.includes('target') ? -2 : -1),
   node: (target, _path, { ids, choice }) => {
     const kind = nodeKinds.find((one) => one === choice.kind) ?? 'fact';
     return `${kind === 'event' ? 'memoryEvent' : kind}:${ids.of(kind, target)}`;

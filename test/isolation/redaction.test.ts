@@ -39,7 +39,15 @@ function spoiled(given: unknown): unknown[] {
 
 async function callsWith(owner: string, args: readonly Argument[]): Promise<unknown[]> {
   const { own, others, ids } = trial;
-  const options = { owner, arguments: args, ids, own, others, cursorOf: async () => undefined };
+  const options = {
+    owner,
+    arguments: args,
+    ids,
+    own,
+    others,
+    cursorOf: async () => undefined,
+    confirmationOf: async () => 'none',
+  };
   const calls: Call[] = (await callsOf(options)).filter(({ title }) => /^(own|all own)/.test(title));
   return calls.flatMap(({ given }) => spoiled(given)).map(withNewKeys);
 }

@@ -1,11 +1,13 @@
 import { expect } from 'vitest';
 import { MemoryError } from '../../src/errors.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
+import { storeFact } from '../../src/memory/facts.ts';
 import { forgetMemory } from '../../src/memory/memories.ts';
 import { disableRule } from '../../src/memory/rule-changes.ts';
+import type { RoleReferenceRow } from '../../src/role-reference.ts';
 import { digestOfOthers, foreignIds, type OwnedRow } from './ownership.ts';
-import { Ids, ownTarget, type Target } from './calls.ts';
-import { butlerOf, butlers, operatorOf, renew, secretOf, tenants, visitorOf, type World } from './world.ts';
+import { erasable, Ids, ownTarget, type Target } from './calls.ts';
+import { adminOf, butlerOf, butlers, operatorOf, renew, secretOf, tenants, visitorOf, type World } from './world.ts';
 
 /** One caller at the doors: what it must not learn, and what it must not change. */
 export interface Trial {
@@ -22,10 +24,20 @@ export interface Trial {
   expectOthersUntouched(title: string): Promise<void>;
 }
 
-export const callers: [name: string, Principal][] = [
-  ['a butler', butlerOf(tenants[0], 'home')],
-  ['an operator', operatorOf(tenants[0])],
-  ['a visitor', visitorOf(...tenants)],
+type Tries = (field: RoleReferenceRow) => boolean;
+
+export const everything: Tries = () => true;
+
+/**
+ * In this order: of who came in as a visitor the others learn, as they should. What an operator may too is not tried as an
+ * admin at home once more, nor what a visitor reads as one who may also write: it takes time, and the same code answers.
+ */
+export const callers: [name: string, Principal, Tries][] = [
+  ['a butler', butlerOf(tenants[0], 'home'), everything],
+  ['an operator', operatorOf(tenants[0]), everything],
+  ['an admin', adminOf(tenants[0]), ({ leastRole }) => leastRole === 'admin'],
+  ['a visitor', visitorOf(...tenants), everything],
+  ['a visitor who may write', visitorOf(...tenants, true), ({ kind }) => kind === 'mutation'],
 ];
 
 export async function beginTrial(world: World, caller: Principal): Promise<Trial> {
@@ -78,6 +90,7 @@ export async function beginTrial(world: World, caller: Principal): Promise<Trial
 /** What has to be so before something can be done: then only the boundary stands in the way of doing it to others. */
 const readyFor: Record<string, (context: MemoryContext, ids: Ids, target: Target) => Promise<unknown>> = {
   enableRule: (context, ids, target) => disableRule(context, { ruleId: ids.of('rule', target) }),
+  eraseSubject: (context) => storeFact(context, { subject: erasable, predicate: 'has', content: 'A bench' }),
   restoreMemory: (context, ids, target) => forgetMemory(context, { type: 'fact', id: ids.of('fact', target) }),
 };
 

@@ -42,12 +42,13 @@ export interface World {
 
 export const butlerOf = (tenantId: string, butler: string): Principal => ({ tenantId, butler, role: 'butler' });
 export const operatorOf = (tenantId: string): Principal => ({ tenantId, butler: null, role: 'operator' });
-/** An admin of the other tenant, in this one by a grant to read. */
-export const visitorOf = (tenantId: string, home: string): Principal => ({
+export const adminOf = (tenantId: string): Principal => ({ tenantId, butler: null, role: 'admin' });
+/** An admin of the other tenant, in this one by a grant: to read, or also to write. */
+export const visitorOf = (tenantId: string, home: string, mayWrite = false): Principal => ({
   tenantId,
   butler: null,
   role: 'admin',
-  visit: { home, mayWrite: false },
+  visit: { home, mayWrite },
 });
 
 export const alike = 'The user drinks Darjeeling tea at five in the garden';
@@ -66,9 +67,10 @@ export async function createWorld(config = testConfig(), logger = createLogger(c
   const tokens = new Map<string, string>();
   const tokenIds = new Set<string>();
   for (const tenantId of tenants) {
-    for (const principal of [operatorOf(tenantId), ...butlers.map((butler) => butlerOf(tenantId, butler))]) {
+    const ofButlers = butlers.map((butler) => butlerOf(tenantId, butler));
+    for (const principal of [operatorOf(tenantId), adminOf(tenantId), ...ofButlers]) {
       const name = `token ${secretOf(tenantId, principal.butler ?? 'operator')}`;
-      const admin = contextOf({ tenantId, butler: null, role: 'admin' });
+      const admin = contextOf(adminOf(tenantId));
       const { token, record } = await createToken(admin, { ...principal, name });
       tokens.set(JSON.stringify(principal), token);
       tokenIds.add(record.id);
@@ -76,10 +78,12 @@ export async function createWorld(config = testConfig(), logger = createLogger(c
     await fillTenant(testApp, contextOf, tenantId);
   }
   const [entered, home] = tenants;
-  const grant = { name: 'visitor', role: 'admin', across: [entered] };
-  const visitor = await createToken(contextOf({ tenantId: home, butler: null, role: 'admin' }), grant);
-  tokens.set(JSON.stringify(visitorOf(entered, home)), visitor.token);
-  tokenIds.add(visitor.record.id);
+  for (const acrossWrite of [false, true]) {
+    const grant = { name: 'visitor', role: 'admin', across: [entered], acrossWrite };
+    const visitor = await createToken(contextOf(adminOf(home)), grant);
+    tokens.set(JSON.stringify(visitorOf(entered, home, acrossWrite)), visitor.token);
+    tokenIds.add(visitor.record.id);
+  }
   return {
     testApp,
     contextOf,

@@ -21,7 +21,13 @@ afterAll(async () => {
 });
 
 const body = JSON.stringify({ query: '{ __typename }' });
-const send = ({ app }: TestApp, origin: string, init: RequestInit = {}, path = '/graphql'): Promise<Response> => {
+interface Sent {
+  method?: string;
+  body?: null;
+  headers?: Record<string, string>;
+}
+
+const send = ({ app }: TestApp, origin: string, init: Sent = {}, path = '/graphql'): Promise<Response> => {
   const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'cross-site', ...init.headers, origin };
   return app.fetch(new Request(`http://localhost${path}`, { method: 'POST', body, ...init, headers }));
 };
