@@ -350,11 +350,11 @@ const find = (id: string): Promise<GraphQLAnswer> => query('query ($id: ID!) { n
 describe('a memory by its id alone', () => {
   const ask = (document: string, id: string): Promise<GraphQLAnswer> =>
     query(`query ($id: String!) { ${document} { __typename id uuid } }`, { id });
-  const storeFact =
+  const storeFactQuery =
     'mutation { storeFact(input: { subject: "a", predicate: "b", content: "c" }) { ... on StoreFactPayload { fact { id uuid } } } }';
 
   it('is found by its UUID and by its global id, and tells both', async () => {
-    const { data } = await query<{ storeFact: { fact: { id: string; uuid: string } } }>(storeFact);
+    const { data } = await query<{ storeFact: { fact: { id: string; uuid: string } } }>(storeFactQuery);
     const { fact } = data.storeFact;
     const found = { data: { memory: { __typename: 'Fact', ...fact } } };
 
