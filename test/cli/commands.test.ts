@@ -164,6 +164,8 @@ describe('butler-memory erase', () => {
     });
     expect(records, 'each read is written down, and what was erased is an event').toEqual([
       record('exportSubject'),
+      record('exportSubject'),
+      record('exportSubject'),
       record('erasurePlan'),
       record('erasurePlan', [id]),
       record('exportSubject'),
@@ -181,9 +183,9 @@ describe('butler-memory erase', () => {
 });
 
 describe('butler-memory export', () => {
-  it('of a tenant that is not there tells nothing, and makes none', async () => {
-    const { stdout } = await run(['export', '--tenant', 'mistyped', '--subject', 'Ada Lovelace']);
-    expect(JSON.parse(stdout)).toMatchObject({ tenant: 'mistyped', memories: [] });
+  it('of a tenant that is not there is refused, and makes none', async () => {
+    const { code, stdout } = await run(['export', '--tenant', 'mistyped', '--subject', 'Ada Lovelace']);
+    expect([code, stdout]).toEqual([1, '']);
     expect(await home.query(`SELECT * FROM memory_tenants() AS tenant WHERE tenant = 'mistyped'`)).toEqual([]);
   });
 });
