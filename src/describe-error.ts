@@ -16,14 +16,12 @@ export interface DescribedError {
  */
 export function describeError(error: unknown, logger: Logger): DescribedError {
   const original = originOf(error);
-  // Of several GraphQL errors around it, the outermost names the variable and the place in it.
-  const message = error instanceof GraphQLError ? error.message : undefined;
   if (original instanceof MemoryError) {
     if (original.cause !== undefined) logger.warn({ err: original }, original.message);
-    return { code: original.code, message: message ?? original.message, hint: original.hint };
+    return { code: original.code, message: fullest(error, original), hint: original.hint };
   }
   if (original instanceof GraphQLError) {
-    return { code: 'BAD_REQUEST', message: message ?? original.message, hint: undefined };
+    return { code: 'BAD_REQUEST', message: fullest(error, original), hint: undefined };
   }
   if (isStackOverflow(original)) {
     logger.warn({ err: original }, 'a request was nested too deeply');
@@ -36,6 +34,11 @@ export function describeError(error: unknown, logger: Logger): DescribedError {
 
 function originOf(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError !== undefined ? originOf(error.originalError) : error;
+}
+
+/** Of several GraphQL errors around it, the outermost names the variable and the place in it, if it says the rest too. */
+function fullest(error: unknown, { message }: Error): string {
+  return error instanceof GraphQLError && error.message.includes(message) ? error.message : message;
 }
 
 /** What the recursive functions of others (parsers, validators, JSON) make of endless nesting. */
