@@ -1,20 +1,13 @@
-/** The stages that keep a memory out of an answer, in the order in which they come. */
+import type { FilterStage } from './filter-stages.ts';
+import type { FitStage } from './fit-budget.ts';
+
+/** The stages that keep a memory out of an answer. */
 export type DropStage =
   | 'not_found'
-  | 'scope'
-  | 'type'
-  | 'forgotten'
-  | 'expired'
-  | 'disabled'
-  | 'validity'
-  | 'confidence'
-  | 'filter'
+  | FilterStage
   | 'no_match'
   | 'relevance_floor'
   | 'min_similarity'
   | 'duplicate'
-  | 'cluster'
   | 'limit'
-  | 'too_long'
-  | 'quota'
-  | 'budget';
+  | FitStage;
