@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Connection, PoolClient, Submittable } from 'pg';
 import { codesOf } from './database-errors.ts';
@@ -59,8 +59,8 @@ function submit(
   });
 }
 
-/** By text, the names under which a connection keeps statements. One that failed is closed, and this goes with it. */
-type KeptStatements = LRUCache<string, string>;
+/** The names under which a connection keeps statements. One that failed is closed, and this goes with it. */
+type KeptStatements = LRUCache<string, true>;
 
 const keptStatements = new WeakMap<PoolClient, KeptStatements>();
 
@@ -68,7 +68,7 @@ const keptStatements = new WeakMap<PoolClient, KeptStatements>();
 const mostKept = 48;
 
 function keptBy(client: PoolClient): KeptStatements {
-  const kept = keptStatements.get(client) ?? new LRUCache<string, string>({ max: mostKept });
+  const kept = keptStatements.get(client) ?? new LRUCache<string, true>({ max: mostKept });
   keptStatements.set(client, kept);
   return kept;
 }
@@ -133,16 +133,28 @@ function parseOnce(connection: Connection, text: string): string {
   return '';
 }
 
-/** Named by what it says: whoever shares the connection and uses the name means the same statement. */
 function parseAndKeep(connection: Connection, text: string, kept: KeptStatements): string {
-  const known = kept.get(text);
-  if (known !== undefined) return known;
-  const name = `butler_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
-  if (kept.size >= mostKept) {
-    const oldest = kept.pop();
-    if (oldest !== undefined) connection.close({ type: 'S', name: oldest }, true);
-  }
-  kept.set(text, name);
+  const name = nameOf(text);
+  if (kept.get(name) === true) return name;
+  if (kept.size >= mostKept) letOldestGo(connection, kept);
+  kept.set(name, true);
   connection.parse({ name, text, types: [] }, true);
+  return name;
+}
+
+function letOldestGo(connection: Connection, kept: KeptStatements): void {
+  const [oldest] = kept.rkeys();
+  if (oldest === undefined) return;
+  kept.delete(oldest);
+  connection.close({ type: 'S', name: oldest }, true);
+}
+
+/** Texts of some kilobytes each, kept once and not for each connection. */
+const names = new LRUCache<string, string>({ max: 128 });
+
+/** By what it says: whoever shares the connection and uses the name means the same statement. */
+function nameOf(text: string): string {
+  const name = names.get(text) ?? `butler_${hash('sha256', text).slice(0, 32)}`;
+  names.set(text, name);
   return name;
 }

@@ -67,7 +67,7 @@ function withoutReferences(context: GraphQLContext): GraphQLContext {
 }
 
 /** A parsed document takes some forty times its text: by number alone, a thousand long ones would fill the memory. */
-const cachedCharacters = 1_000_000;
+const cachedCharacters = 500_000;
 
 function createDocumentCache(): LRUCache<string, DocumentNode> {
   return new LRUCache({ maxSize: cachedCharacters, sizeCalculation: (_document, text) => Math.max(1, text.length) });
