@@ -154,7 +154,9 @@ const names = new LRUCache<string, string>({ max: 128 });
 
 /** By what it says: whoever shares the connection and uses the name means the same statement. */
 function nameOf(text: string): string {
-  const name = names.get(text) ?? `butler_${hash('sha256', text).slice(0, 32)}`;
+  const known = names.get(text);
+  if (known !== undefined) return known;
+  const name = `butler_${hash('sha256', text).slice(0, 32)}`;
   names.set(text, name);
   return name;
 }
