@@ -18,3 +18,11 @@ export function insertRun(run: NewRun): Prisma.Sql {
       ${run.leaseExpiresAt}::timestamptz, ${run.startedAt}::timestamptz)
     ON CONFLICT (tenant_id, butler) WHERE status = 'running' DO NOTHING`;
 }
+
+/** The run has these from now on. Gives the run as events keep it. */
+export function giveEpisodesToRun(tenantId: string, id: string, episodeIds: readonly string[]): Prisma.Sql {
+  return Prisma.sql`
+    UPDATE consolidation_runs r SET episode_ids = ${episodeIds}::uuid[], episode_count = ${episodeIds.length}
+    WHERE r.tenant_id = ${tenantId} AND r.id = ${id}::uuid
+    RETURNING to_jsonb(r) AS snapshot`;
+}

@@ -1,17 +1,17 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../../db/database.ts';
 import { findDueGroup, selectDueEpisodes, type DueConditions, type DueGroup } from '../../db/sql/due-episodes.ts';
-import { insertRun } from '../../db/sql/insert-consolidation-run.ts';
+import { giveEpisodesToRun, insertRun } from '../../db/sql/insert-consolidation-run.ts';
 import { millisecondsPerDay } from '../../durations.ts';
+import { MemoryError } from '../../errors.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { onlyButlerOf, requireButler } from '../../memory/reach.ts';
-import { createMutation } from '../../memory/mutation.ts';
+import { createMutation, type Snapshot } from '../../memory/mutation.ts';
 import { normaliseName } from '../../memory/text.ts';
 import { checkLimit } from '../../memory/values.ts';
 import type { EngineName } from './engine-name.ts';
 import { giveBackLostLeases } from './fail.ts';
 import { leaseFrom } from './lease.ts';
-import { readRunSnapshot } from './run.ts';
 
 /** Episodes of one butler that one worker has for itself until the lease ends. */
 export interface Claim {
@@ -93,15 +93,11 @@ async function claimGroup(
   // After the run is there, and not before: what the run before it did is in sight only now.
   const due = selectDueEpisodes(dueFor(context), { ...group, limit: sizeOfClaim(context, group) });
   const episodes = await transaction.$queryRaw<ClaimedEpisode[]>(due);
-  const where = { tenantId_id: { tenantId, id: runId } };
   if (episodes.length === 0) {
-    await transaction.consolidationRun.delete({ where });
+    await transaction.consolidationRun.delete({ where: { tenantId_id: { tenantId, id: runId } } });
     return null;
   }
-  const episodeIds = episodes.map(({ id }) => id);
-  const data = { episodeIds, episodeCount: episodeIds.length };
-  await transaction.consolidationRun.update({ where, data, select: { id: true } });
-  await recordClaim(context, transaction, runId);
+  await recordClaim(context, transaction, { runId, episodes });
   return { runId, butler, worker, engine, leaseExpiresAt, episodes };
 }
 
@@ -114,12 +110,19 @@ export function sizeOfClaim(context: MemoryContext, { attempts, limit }: { attem
   return isLast ? 1 : Math.max(1, Math.floor(limit / 2 ** attempts));
 }
 
-async function recordClaim(context: MemoryContext, transaction: Transaction, runId: string): Promise<void> {
-  const mutation = createMutation(context, transaction);
-  await mutation.record({
+async function recordClaim(
+  context: MemoryContext,
+  transaction: Transaction,
+  { runId, episodes }: Pick<Claim, 'runId' | 'episodes'>,
+): Promise<void> {
+  const episodeIds = episodes.map(({ id }) => id);
+  const given = giveEpisodesToRun(context.principal.tenantId, runId, episodeIds);
+  const [run] = await transaction.$queryRaw<{ snapshot: Snapshot }[]>(given);
+  if (run === undefined) throw new MemoryError('NOT_FOUND', `consolidation run ${runId} is not there`);
+  await createMutation(context, transaction).record({
     eventType: 'consolidation_run.claimed',
     entityType: 'consolidation_run',
     entityId: runId,
-    after: await readRunSnapshot(mutation, runId),
+    after: run.snapshot,
   });
 }

@@ -1,5 +1,5 @@
 import { failEpisodes } from '../../db/sql/consolidate-episodes.ts';
-import { lockLostRuns } from '../../db/sql/lock-consolidation-run.ts';
+import { areRunsLost, lockLostRuns } from '../../db/sql/lock-consolidation-run.ts';
 import type { ConsolidationRun } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { createMutation, mutate, type Mutation } from '../../memory/mutation.ts';
@@ -65,6 +65,9 @@ export async function giveBackLostLeases(caller: MemoryContext): Promise<number>
   // Whoever claims did not do this: its own event is another.
   const context = { ...caller, recorded: [] };
   const { tenantId } = context.principal;
+  // There hardly ever is one, and a transaction costs more than to ask.
+  const [areLost] = await context.db.roundTrip(tenantId, [areRunsLost(tenantId, context.now())]);
+  if (areLost !== 't') return 0;
   return context.db.transaction(tenantId, async (transaction) => {
     const lost = await transaction.$queryRaw<{ id: string }[]>(lockLostRuns(tenantId, context.now()));
     for (const { id: runId } of lost) {
