@@ -72,7 +72,7 @@ export async function openReadable<Row extends { id: string }>(
   const readable: Row[] = [];
   for (const row of rows) {
     try {
-      readable.push(await openRow(context, row, transaction));
+      readable.push(isSealedRow(row) ? await openRow(context, row, transaction) : row);
     } catch (error) {
       if (!(error instanceof MemoryError) || error.code !== 'UNREADABLE') throw error;
       context.logger.error({ factId: row.id }, error.message);

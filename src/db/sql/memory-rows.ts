@@ -1,5 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { toSnakeCase } from '../../names.ts';
+import { milliseconds } from './memories-to-show.ts';
 import { memoryTables, memoryTypes, type MemoryType } from './memory-snapshot.ts';
 
 /** Every column but vectors and lexemes, by the names that rows have in here. */
@@ -39,7 +40,7 @@ export function selectMemoryRows(
 function columnsOf(type: MemoryType): Prisma.Sql {
   const listed = columns[type].map((name) => {
     const column = `m.${toSnakeCase(name)}`;
-    return `${isMoment(name) ? `(extract(epoch FROM ${column}) * 1000)::float8` : column} AS "${name}"`;
+    return `${isMoment(name) ? milliseconds(column) : column} AS "${name}"`;
   });
   return Prisma.raw(listed.join(', '));
 }

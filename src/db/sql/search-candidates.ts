@@ -1,7 +1,7 @@
 import pgvector from 'pgvector';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryType } from './memory-snapshot.ts';
-import { readRow, rowToShow } from './memories-to-show.ts';
+import { columnsToShow, milliseconds, readRow, rowToShow, type ListedRow } from './memories-to-show.ts';
 import { rowConditions, type RowFilter } from './search-filter.ts';
 import { pastRows, rowsToSearch } from './search-rows.ts';
 
@@ -109,54 +109,49 @@ export function selectCandidates(query: CandidateQuery): Prisma.Sql | null {
     SELECT coalesce(json_agg(json_build_array(${listed})), '[]')::text AS candidates FROM (${Prisma.join(parts, ' UNION ALL ')}) c`;
 }
 
-/**
- * A candidate comes as one list of texts, one of numbers and those that are lists themselves: to write a value of JSON the
- * database looks up its type each time, but only once for a list. For hundreds of candidates that is the longer part of it.
- */
-const texts = ['type', 'id', 'maturity', 'subject_key', 'predicate_key', 'session_id'] as const;
-const numbers = [
-  'created_at',
-  'happened_at',
-  'referenced_at',
-  'confirmed_at',
-  'importance',
-  'confidence',
-  'decay_rate',
-  'similarity',
-] as const;
-const flags = ['nearest', 'asks', 'tells_time'] as const;
-
-const listed = Prisma.raw(
-  [
-    `ARRAY[${texts.map((name) => `c.${name}::text`).join(', ')}]`,
-    `ARRAY[${[...numbers.map((name) => `c.${name}::float8`), ...flags.map((name) => `c.${name}::int`)].join(', ')}]`,
-    'c.words',
-    'c.lenders',
-    'c.shown',
-  ].join(', '),
-);
+/** A candidate comes as one list of texts, one of numbers and those that are lists themselves, as a row to show does. */
+const listed = Prisma.raw(`
+  ARRAY[c.type::text, c.id::text, c.maturity::text, c.subject_key::text, c.predicate_key::text, c.session_id::text],
+  ARRAY[c.created_at, c.happened_at, c.referenced_at, c.confirmed_at, c.importance::float8, c.confidence::float8,
+    c.decay_rate::float8, c.similarity::float8, c.nearest::int::float8, c.asks::int::float8, c.tells_time::int::float8],
+  c.words, c.lenders, c.shown`);
 
 type ListedCandidate = [
-  (string | null)[],
-  (number | null)[],
-  number[],
-  (number | null)[][] | null,
-  Record<string, unknown> | null,
+  texts: [MemoryType, string, ...(string | null)[]],
+  numbers: [number, number, number | null, number | null, number, number, number, number | null, ...number[]],
+  words: number[],
+  lenders: (number | null)[][] | null,
+  shown: ListedRow | null,
 ];
 
 /** What the statement answered. */
 export function readCandidates(answer: string | null | undefined): CandidateRow[] {
-  return (JSON.parse(answer ?? '[]') as ListedCandidate[]).map(([said, measured, words, lenders, row]) => {
-    const shown = row === null ? null : readRow(row);
-    const candidate: Record<string, unknown> = { words, lenders: lenders?.map(readLender) ?? null, shown };
-    // By place: a pair for each value of hundreds of candidates would be the larger part of a megabyte.
-    for (let place = 0; place < texts.length; place++) candidate[texts[place] as string] = said[place];
-    for (let place = 0; place < numbers.length; place++) candidate[numbers[place] as string] = measured[place];
-    for (let place = 0; place < flags.length; place++) {
-      candidate[flags[place] as string] = measured[numbers.length + place] === 1;
-    }
-    return candidate as unknown as CandidateRow;
-  });
+  return (JSON.parse(answer ?? '[]') as ListedCandidate[]).map(readCandidate);
+}
+
+function readCandidate([said, measured, words, lenders, shown]: ListedCandidate): CandidateRow {
+  return {
+    type: said[0],
+    id: said[1],
+    maturity: said[2] as string | null,
+    subject_key: said[3] as string | null,
+    predicate_key: said[4] as string | null,
+    session_id: said[5] as string | null,
+    created_at: measured[0],
+    happened_at: measured[1],
+    referenced_at: measured[2],
+    confirmed_at: measured[3],
+    importance: measured[4],
+    confidence: measured[5],
+    decay_rate: measured[6],
+    similarity: measured[7],
+    nearest: measured[8] === 1,
+    asks: measured[9] === 1,
+    tells_time: measured[10] === 1,
+    words,
+    lenders: lenders?.map(readLender) ?? null,
+    shown: shown === null ? null : readRow(shown),
+  };
 }
 
 function readLender([share, similarity, ...words]: (number | null)[]): Lender {
@@ -170,11 +165,7 @@ function asked({ semantic }: CandidateQuery): Prisma.Sql {
 
 const askedVector = Prisma.sql`(SELECT vector FROM asked)`;
 
-/**
- * So that a filter cannot starve the index scan; no compiler for statements of milliseconds; and what an index found is
- * looked up row by row: the planner, who cannot know how few that is nor that they are in memory, would rather read a
- * table of thousands for it.
- */
+/** So that a filter cannot starve the index scan; no compiler for statements of milliseconds; and tables are in memory. */
 export function setIndexScan(most: number, hasIterativeScan: boolean): Prisma.Sql {
   const efSearch = String(Math.min(1000, Math.max(40, most)));
   const iterative = hasIterativeScan
@@ -182,8 +173,7 @@ export function setIndexScan(most: number, hasIterativeScan: boolean): Prisma.Sq
         set_config('hnsw.max_scan_tuples', '200000', true)`
     : Prisma.empty;
   return Prisma.sql`
-    SELECT set_config('jit', 'off', true), set_config('enable_hashjoin', 'off', true),
-      set_config('enable_mergejoin', 'off', true), set_config('random_page_cost', '1', true),
+    SELECT set_config('jit', 'off', true), set_config('random_page_cost', '1', true),
       set_config('hnsw.ef_search', ${efSearch}, true) ${iterative}`;
 }
 
@@ -195,9 +185,7 @@ function textConditions({ required, excluded }: CandidateQuery): Prisma.Sql[] {
 }
 
 function candidatesOf(type: MemoryType, conditions: Prisma.Sql, query: CandidateQuery): Prisma.Sql {
-  // An episode may be lent words, which takes more than a look at it.
-  if (type !== 'episode' && query.exact.has(type)) return candidatesAmongFew(type, conditions, query);
-  const source = query.exact.has(type) ? measuredEpisodes(conditions, query) : indexedRows(type, conditions, query);
+  const source = (query.exact.has(type) ? measuredRows : indexedRows)(type, conditions, query);
   return Prisma.sql`(
     WITH ${source.prepared} matched AS MATERIALIZED (${source.matched}), ${pastNeighbours(type, query)}
       brought AS (
@@ -207,23 +195,27 @@ function candidatesOf(type: MemoryType, conditions: Prisma.Sql, query: Candidate
       ),
       found AS (
         SELECT id, bool_or(nearest) AS nearest, json_agg(lender) FILTER (WHERE lender IS NOT NULL) AS lenders,
-          row_number() OVER (ORDER BY sum(score) DESC, id) AS place
+          ${placeOf(type)} AS place
         FROM brought GROUP BY id
       )
     SELECT ${columnsOf(type)}, ${source.similarity} AS similarity, found.nearest,
       ${source.words} AS words, found.lenders, ${conversationOf(type)}, ${tellsTime(query)} AS tells_time,
       ${shownOf(type, query)} AS shown
-    FROM found JOIN ${source.rows} m ON m.id = found.id ${source.boundary}
+    FROM found ${source.join('found')}
     WHERE found.nearest OR found.place <= ${query.most})`;
+}
+
+/** Only what is lent can bring more than the channel was asked for. */
+function placeOf(type: MemoryType): Prisma.Sql {
+  return type === 'episode' ? Prisma.sql`row_number() OVER (ORDER BY sum(score) DESC, id)` : Prisma.sql`1`;
 }
 
 /** Where the rows of a type are found, and how they are measured as `m`. */
 interface Source {
   /** For the WITH, with a comma behind it. */
   prepared: Prisma.Sql;
-  rows: Prisma.Sql;
-  /** What a join with the rows says besides their id. */
-  boundary: Prisma.Sql;
+  /** Joins the row `m` to each of these, by its id. */
+  join: (name: 'found' | 'matched') => Prisma.Sql;
   similarity: Prisma.Sql;
   words: Prisma.Sql;
   matched: Prisma.Sql;
@@ -233,8 +225,7 @@ interface Source {
 function indexedRows(type: MemoryType, conditions: Prisma.Sql, query: CandidateQuery): Source {
   return {
     prepared: Prisma.empty,
-    rows: rowsToSearch(type, query.filter),
-    boundary: Prisma.sql`AND m.tenant_id = ${query.filter.tenantId}`,
+    join: (name) => lookUp(type, Prisma.sql`m.tenant_id = ${query.filter.tenantId}`, query, name),
     similarity: similarityOf(distanceOf(query.semantic)),
     words: keywordScores(query.keyword),
     matched: matchedRows(type, conditions, query),
@@ -242,20 +233,38 @@ function indexedRows(type: MemoryType, conditions: Prisma.Sql, query: CandidateQ
   };
 }
 
+/**
+ * Row by row, through the key: hence the OFFSET, which keeps it from becoming a join. The planner, who cannot know how few
+ * an index found nor that they are in memory, would rather read a table of thousands for them.
+ */
+function lookUp(
+  type: MemoryType,
+  conditions: Prisma.Sql,
+  { filter }: CandidateQuery,
+  name: 'found' | 'matched' | 'w',
+): Prisma.Sql {
+  return Prisma.sql`CROSS JOIN LATERAL (
+    SELECT * FROM ${rowsToSearch(type, filter)} m WHERE ${conditions} AND m.id = ${Prisma.raw(name)}.id OFFSET 0) m`;
+}
+
 /** Where each is looked at: once, for all that is asked of it. */
-function measuredEpisodes(conditions: Prisma.Sql, query: CandidateQuery): Source {
+function measuredRows(type: MemoryType, conditions: Prisma.Sql, query: CandidateQuery): Source {
   const { keyword, semantic, most, filter } = query;
+  const columns = [
+    ...columnsToShow(type),
+    ...columnsToRank[type],
+    ...(query.timeWords === null ? [] : ['search_vector']),
+  ];
   const matched = Prisma.sql`
-    SELECT id, session_id, created_at, words, ${sumOf(keyword)} AS score FROM measured WHERE words IS NOT NULL
+    SELECT id, ${sessionOf(type)}, created_at, words, ${sumOf(keyword)} AS score FROM measured m WHERE words IS NOT NULL
     ORDER BY score DESC, created_at DESC, id LIMIT ${most}`;
   const nearest = Prisma.sql`SELECT id FROM measured WHERE distance IS NOT NULL ORDER BY distance, id LIMIT ${most}`;
   return {
     prepared: Prisma.sql`measured AS MATERIALIZED (
-      SELECT m.id, m.version, m.session_id, m.created_at, m.observed_at, m.last_referenced_at, m.importance, m.content,
-        m.search_vector, ${distanceOf(semantic)} AS distance, ${wordsOfMatching(keyword)} AS words
-      FROM ${rowsToSearch('episode', filter)} m WHERE ${conditions}),`,
-    rows: Prisma.sql`measured`,
-    boundary: Prisma.empty,
+      SELECT ${Prisma.raw(columns.map((name) => `m.${name}`).join(', '))},
+        ${distanceOf(semantic)} AS distance, ${wordsOfMatching(keyword)} AS words
+      FROM ${rowsToSearch(type, filter)} m WHERE ${conditions}),`,
+    join: (name) => Prisma.sql`JOIN measured m ON m.id = ${Prisma.raw(name)}.id`,
     similarity: similarityOf(Prisma.sql`m.distance`),
     words: wordsOrNone(keyword),
     matched: keyword === null ? matchedNothing : matched,
@@ -263,24 +272,15 @@ function measuredEpisodes(conditions: Prisma.Sql, query: CandidateQuery): Source
   };
 }
 
-/** The same where each row is looked at: once, for both channels. To plan a statement may cost more than to run it. */
-function candidatesAmongFew(type: MemoryType, conditions: Prisma.Sql, query: CandidateQuery): Prisma.Sql {
-  const { keyword, semantic, most } = query;
-  const isNearest = Prisma.sql`(m.distance IS NOT NULL AND m.near <= ${most})`;
-  return Prisma.sql`(
-    SELECT ${columnsOf(type)}, ${similarityOf(Prisma.sql`m.distance`)} AS similarity, ${isNearest} AS nearest,
-      ${wordsOrNone(keyword)} AS words, NULL::json AS lenders, ${conversationOf(type)}, ${tellsTime(query)} AS tells_time,
-      ${shownOf(type, query)} AS shown
-    FROM (
-      SELECT measured.*,
-        ${semantic === null ? Prisma.sql`0` : Prisma.sql`row_number() OVER (ORDER BY distance, id)`} AS near,
-        ${keyword === null ? Prisma.sql`0` : Prisma.sql`row_number() OVER (ORDER BY ${sumOf(keyword)} DESC NULLS LAST, created_at DESC, id)`} AS place
-      FROM (
-        SELECT m.*, ${distanceOf(semantic)} AS distance, ${wordsOfMatching(keyword)} AS words
-        FROM ${rowsToSearch(type, query.filter)} m WHERE ${conditions} OFFSET 0
-      ) measured
-    ) m
-    WHERE ${isNearest} OR (m.words IS NOT NULL AND m.place <= ${most}))`;
+/** Besides what is shown. */
+const columnsToRank: Record<MemoryType, readonly string[]> = {
+  episode: ['session_id'],
+  fact: ['subject_key', 'predicate_key'],
+  rule: [],
+};
+
+function sessionOf(type: MemoryType): Prisma.Sql {
+  return type === 'episode' ? Prisma.sql`m.session_id` : Prisma.sql`NULL::uuid AS session_id`;
 }
 
 function distanceOf(semantic: CandidateQuery['semantic']): Prisma.Sql {
@@ -295,7 +295,7 @@ function wordsOfMatching(keyword: KeywordQuery | null): Prisma.Sql {
 }
 
 function wordsOrNone(keyword: KeywordQuery | null): Prisma.Sql {
-  return Prisma.sql`coalesce(m.words, array_fill(0::float8, ARRAY[${keyword?.words.length ?? 0}::int]))`;
+  return Prisma.sql`coalesce(m.words, array_fill(0::float8, ARRAY[${padded(keyword?.words ?? []).length}::int]))`;
 }
 
 const nothing = Prisma.sql`SELECT NULL::uuid AS id WHERE false`;
@@ -333,20 +333,14 @@ function columnsOf(type: MemoryType): Prisma.Sql {
   return Prisma.raw([common, happened, decaying, maturity, key].join(', '));
 }
 
-function milliseconds(column: string): string {
-  return `(extract(epoch FROM ${column}) * 1000)::float8`;
-}
-
 /** The memories with the best scores of their own words. */
 function matchedRows(type: MemoryType, conditions: Prisma.Sql, query: CandidateQuery): Prisma.Sql {
   if (query.keyword === null) return matchedNothing;
-  const place = type === 'episode' ? Prisma.sql`m.session_id` : Prisma.sql`NULL::uuid AS session_id`;
   return Prisma.sql`
     SELECT id, session_id, created_at, words, ${sumOf(query.keyword)} AS score FROM (
-      SELECT m.id, ${place}, m.created_at, ${keywordScores(query.keyword)} AS words
-      FROM (${indexMatches(type, query.keyword, query.filter)}) w(id)
-        JOIN ${rowsToSearch(type, query.filter)} m ON m.tenant_id = ${query.filter.tenantId} AND m.id = w.id
-      WHERE ${conditions} OFFSET 0
+      SELECT m.id, ${sessionOf(type)}, m.created_at, ${keywordScores(query.keyword)} AS words
+      FROM (${indexMatches(type, query.keyword, query.filter)}) w(id) ${lookUp(type, conditions, query, 'w')}
+      OFFSET 0
     ) matching
     ORDER BY score DESC, created_at DESC, id LIMIT ${query.most}`;
 }
@@ -380,17 +374,26 @@ function keywordScores(keyword: KeywordQuery | null): Prisma.Sql {
   const { k1, b, averageLength, words } = keyword;
   const perLexeme = (k1 * b) / Math.max(averageLength, 1);
   const norm = Prisma.sql`(${k1 * (1 - b)}::float8 + ${perLexeme}::float8 * length(m.search_vector))`;
-  const scores = words.map(({ wanted, inverseFrequency }) => {
+  const scores = padded(words).map(({ wanted, inverseFrequency }) => {
     const occurrences = Prisma.sql`round(1 / (1.64493406685 * (1 - ts_rank('{1,1,1,1}', m.search_vector, ${wanted}::tsquery)::float8)) - 0.5)`;
     return Prisma.sql`${inverseFrequency * (k1 + 1)}::float8 * (1 - ${norm} / (${occurrences} + ${norm}))`;
   });
   return Prisma.sql`ARRAY[${Prisma.join(scores)}]`;
 }
 
+/**
+ * To a multiple of four, by words that no memory has: a statement is planned anew for each number of words that it has
+ * room for, on each connection, and kept there.
+ */
+function padded(words: readonly WordWeight[]): WordWeight[] {
+  const missing = (4 - (words.length % 4)) % 4;
+  return [...words, ...Array<WordWeight>(missing).fill({ wanted: "' '", inverseFrequency: 0 })];
+}
+
 /** Spelled out: to unnest an array for each row takes longer than its scores took. Null where there is no array. */
 function sumOf(keyword: KeywordQuery | null): Prisma.Sql {
   if (keyword === null) return Prisma.sql`NULL::float8`;
-  return Prisma.raw(`(${keyword.words.map((_word, index) => `words[${index + 1}]`).join(' + ')})`);
+  return Prisma.raw(`(${padded(keyword.words).map((_word, index) => `words[${index + 1}]`).join(' + ')})`);
 }
 
 /**
@@ -407,7 +410,7 @@ function lentRows(conditions: Prisma.Sql, { keyword, filter }: CandidateQuery, s
       ARRAY[m.share, CASE WHEN m.replies THEN lender.similarity END] || lender.words AS lender
     FROM (
       SELECT matched.*, ${asks} AS asks, ${source.similarity} AS similarity
-      FROM matched JOIN ${source.rows} m ON m.id = matched.id ${source.boundary}
+      FROM matched ${source.join('matched')}
       OFFSET 0
     ) lender CROSS JOIN LATERAL (
       ${neighboursOf(filter, '<', [Prisma.sql`${next}::float8`, secondNext])}
