@@ -8,9 +8,13 @@
  * All but the first two can be read back, by taking each backslash away.
  */
 export function inertText(text: string): string {
+  if (!needsCare.test(text)) return text.trim();
   return text
     .replace(/[\u200B\u2060\uFEFF\u202A-\u202E\u2066-\u2069]|[\u{E0000}-\u{E007F}]/gu, '')
     .replace(/[\s\p{Cc}\u2028\u2029]+/gu, ' ')
     .trim()
     .replace(/[\\[\]<>|`]/g, String.raw`\$&`);
 }
+
+/** Anything but ASCII, a blank beside another or a sign that takes a backslash: most texts have none of it. */
+const needsCare = /[^ -~]| {2}|[\\[\]<>|`]/;

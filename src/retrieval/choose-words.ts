@@ -9,6 +9,8 @@ const mostRareMatches = 1500;
 const mostPairMatches = 1500;
 /** Words that pairs are made of: a prompt of pages has more pairs than an index should be asked for. */
 const mostPairedWords = 8;
+/** Words that are asked for together. */
+const mostCombined = 4;
 /** A word that more memories have is common even if it is the rarest of the query. */
 const mostMatchesOfRarest = 5000;
 /** The newest memories with the next word, when the rarer ones find less than asked for. */
@@ -38,7 +40,7 @@ export function chooseWords(
   const rareMatches = words.slice(0, rareCount).reduce((sum, { documents }) => sum + documents, 0);
   const rare = [
     ...words.slice(0, rareCount).map(quote),
-    ...pairsOf(words.slice(rareCount, rareCount + mostPairedWords), statistics),
+    ...combinationsOf(words.slice(rareCount, rareCount + mostPairedWords), statistics),
   ];
   const next = rareMatches < most ? words[rareCount] : undefined;
   const isLarge = Object.values(statistics.byType).some(({ isEstimated }) => isEstimated);
@@ -82,22 +84,65 @@ function countRare(words: readonly Word[]): number {
 }
 
 /**
- * Two words that many memories have are together as telling as a rare one. How many memories have both is estimated, as
- * if the words did not know of each other.
+ * Two words that many memories have are together as telling as a rare one; where too many have both, three or four are.
+ * As many of them as find few memories together, pairs first.
  */
-function pairsOf(words: readonly Word[], statistics: CorpusStatistics): string[] {
-  const all = Math.max(1, countDocuments(statistics));
-  const pairs = words.flatMap((first, index) =>
-    words.slice(index + 1).map((second) => ({
-      wanted: `(${quote(first)} & ${quote(second)})`,
-      matches: (first.documents * second.documents) / all,
-    })),
-  );
+function combinationsOf(words: readonly Word[], statistics: CorpusStatistics): string[] {
+  const chosen: Combination[] = [];
   let matches = 0;
-  return pairs
-    .toSorted((a, b) => a.matches - b.matches || (a.wanted < b.wanted ? -1 : 1))
-    .filter((pair) => (matches += pair.matches) <= mostPairMatches)
-    .map(({ wanted }) => wanted);
+  for (let size = 2; size <= mostCombined; size++) {
+    const found = combine(words, size, statistics).filter((one) => !chosen.some((other) => includes(one, other)));
+    for (const one of found.toSorted(byMatches)) {
+      matches += one.matches;
+      if (matches > mostPairMatches) break;
+      chosen.push(one);
+    }
+    // Others have no sample to tell how many have three words.
+    if (matches <= mostPairMatches || statistics.sampled.size === 0) break;
+    matches = chosen.reduce((sum, one) => sum + one.matches, 0);
+  }
+  return chosen.map(({ words: together }) => `(${together.map(quote).join(' & ')})`);
+}
+
+interface Combination {
+  words: readonly Word[];
+  /** How many memories have all of them, as far as is known. */
+  matches: number;
+}
+
+function combine(words: readonly Word[], size: number, statistics: CorpusStatistics): Combination[] {
+  const grow = (together: readonly Word[], first: number): Word[][] =>
+    together.length === size
+      ? [[...together]]
+      : words.slice(first).flatMap((word, place) => grow([...together, word], first + place + 1));
+  return grow([], 0).map((together) => ({ words: together, matches: estimateMatches(together, statistics) }));
+}
+
+/** By the sample, if there is one; else, or if no row of it has them all, as if the words did not know of each other. */
+function estimateMatches(words: readonly Word[], statistics: CorpusStatistics): number {
+  const all = Math.max(1, countDocuments(statistics));
+  const byChance = words.reduce((matches, { documents }) => (matches * documents) / all, all);
+  const [first = [], ...others] = words.map(({ lexeme }) => statistics.sampled.get(lexeme) ?? []);
+  let [sampled, least] = [0, Infinity];
+  for (const { type, marks, weight } of first) {
+    const sets = others.map((other) => other.find((one) => one.type === type)?.marks);
+    const together = [...marks].filter((mark) => sets.every((set) => set?.has(mark) === true));
+    sampled += together.length * weight;
+    least = Math.min(least, weight);
+  }
+  return sampled > 0 ? sampled : Math.min(byChance, least);
+}
+
+function includes({ words }: Combination, other: Combination): boolean {
+  return other.words.every((word) => words.includes(word));
+}
+
+function byMatches(a: Combination, b: Combination): number {
+  return a.matches - b.matches || (textOf(a) < textOf(b) ? -1 : 1);
+}
+
+function textOf({ words }: Combination): string {
+  return words.map(({ lexeme }) => lexeme).join(' ');
 }
 
 function inverseFrequency({ documents }: Word, statistics: CorpusStatistics): number {

@@ -13,10 +13,15 @@ export interface TypeStatistics {
   isEstimated: boolean;
 }
 
+/** Which rows of the sample of a type have a word, and how many memories each of them stands for. */
+export type SampledWord = readonly { type: MemoryType; marks: ReadonlySet<number>; weight: number }[];
+
 /** What BM25 has to know of all the memories that a caller may find. */
 export interface CorpusStatistics {
   byType: Partial<Record<MemoryType, TypeStatistics>>;
   documentsWith: LRUCache<string, number>;
+  /** Where there are too many to count: what is known, from samples, of the words that are met together. */
+  sampled: LRUCache<string, SampledWord>;
   takenAt: number;
 }
 
@@ -30,6 +35,8 @@ const mostKeptForMs = 60 * 60_000;
 const documentsPerKeptMinute = 10_000;
 const mostCorpora = 1000;
 const mostLexemes = 20_000;
+/** A frequent word takes some kilobytes. */
+const mostSampledWords = 2000;
 
 /** By what is one and the same for all that reach into one database. */
 const kept = new WeakMap<EventSignal, LRUCache<string, CorpusStatistics>>();
@@ -63,7 +70,8 @@ export function createStatistics(
   const byType = Object.fromEntries(Object.entries(counted).map(([type, one]) => [type, scaled(one)]));
   // With `max` it would make room for all of them at once, for each search of few memories.
   const documentsWith = new LRUCache<string, number>({ maxSize: mostLexemes, sizeCalculation: () => 1 });
-  return { byType, documentsWith, takenAt: at.getTime() };
+  const sampled = new LRUCache<string, SampledWord>({ maxSize: mostSampledWords, sizeCalculation: () => 1 });
+  return { byType, documentsWith, sampled, takenAt: at.getTime() };
 }
 
 /** The rows that were not looked at are taken to be like those that were. */

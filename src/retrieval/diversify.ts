@@ -1,5 +1,6 @@
 import type { CandidateRow } from '../db/sql/search-candidates.ts';
 import type { Memory } from '../memory/memories.ts';
+import { wordsOf } from './words-of.ts';
 
 export interface Contender {
   candidate: CandidateRow;
@@ -57,7 +58,7 @@ function foldDuplicates<T extends Contender>(
   const kept: { contender: T; folded: T[]; words: Set<string> }[] = [];
   const placesOf = new Map<string, number[]>();
   for (const contender of contenders) {
-    const words = wordsOf(contender.memory);
+    const words = wordsOfMemory(contender.memory);
     const place = placesToCompare(words, placesOf, similarity).find((candidate) => {
       const other = kept[candidate];
       return other && isSameSort(other.contender, contender) && overlap(other.words, words) >= similarity;
@@ -87,9 +88,12 @@ function placesToCompare(
   similarity: number,
 ): number[] {
   const canLack = Math.floor(words.size * (1 - similarity) + 1e-9);
-  const byWord = Array.from(words, (word) => placesOf.get(word) ?? []).toSorted((a, b) => a.length - b.length);
-  return [...new Set(byWord.slice(0, canLack + 1).flat())].toSorted((a, b) => a - b);
+  const byWord = Array.from(words, (word) => placesOf.get(word) ?? none).toSorted((a, b) => a.length - b.length);
+  const places = byWord.slice(0, canLack + 1).flat();
+  return places.length < 2 ? places : [...new Set(places)].toSorted((a, b) => a - b);
 }
+
+const none: readonly number[] = [];
 
 /** A rule and the warning against it say nearly the same and mean the opposite. */
 function isSameSort(a: Contender, b: Contender): boolean {
@@ -97,9 +101,10 @@ function isSameSort(a: Contender, b: Contender): boolean {
   return a.memory.type === b.memory.type && isWarning(a) === isWarning(b);
 }
 
-function wordsOf({ type, row }: Memory): Set<string> {
+function wordsOfMemory({ type, row }: Memory): Set<string> {
   const text = type === 'fact' ? `${row.subject} ${row.predicate} ${row.content}` : row.content;
-  return new Set(text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [text]);
+  const words = wordsOf(text);
+  return new Set(words.length === 0 ? [text] : words);
 }
 
 function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {

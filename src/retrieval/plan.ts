@@ -2,6 +2,7 @@ import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import { isNarrow, rowConditions, type RowFilter } from '../db/sql/search-filter.ts';
 import {
   mostCountedMatches,
+  sampleRows,
   selectDocumentCounts,
   selectFrequentCounts,
   selectSearchPlan,
@@ -132,7 +133,7 @@ function unmetWords(plan: PlanRead): CountQuery[] {
   return [{ statement: selectDocumentCounts(plan.corpus, unmet), keep: (counts) => keepCounts(plan, counts) }];
 }
 
-function uncountedWords({ corpus, statistics: { byType, documentsWith }, uncounted }: PlanRead): CountQuery[] {
+function uncountedWords({ corpus, statistics: { byType, documentsWith, sampled }, uncounted }: PlanRead): CountQuery[] {
   if (uncounted.length === 0) return [];
   const sizes = new Map(
     corpus.types.flatMap((type): [MemoryType, number][] => {
@@ -141,7 +142,17 @@ function uncountedWords({ corpus, statistics: { byType, documentsWith }, uncount
     }),
   );
   const keep = (counts: readonly LexemeCounts[]): void => {
-    for (const { lexeme, documents } of counts) documentsWith.set(lexeme, sum(documents ?? []));
+    for (const { lexeme, documents, sampled: marks = [] } of counts) {
+      documentsWith.set(lexeme, sum(documents ?? []));
+      sampled.set(
+        lexeme,
+        [...sizes].map(([type, size], place) => ({
+          type,
+          marks: new Set(marks[place]),
+          weight: size / sampleRows,
+        })),
+      );
+    }
   };
   return [{ statement: selectFrequentCounts(corpus, uncounted, sizes), keep }];
 }

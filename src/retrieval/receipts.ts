@@ -22,6 +22,7 @@ import type { Considered, SearchOutcome } from './search.ts';
 import { blockForm, type SectionName } from './sections.ts';
 import type { Milliseconds } from './stopwatch.ts';
 import type { DropStage } from './stages.ts';
+import { wordsOf } from './words-of.ts';
 
 export type ReceiptKind = 'context' | 'recall' | 'search';
 
@@ -275,11 +276,8 @@ function rounded(value: number): number {
 
 /** By what one tells the same text again, however it is spaced, cased or punctuated. */
 export function fingerprintOf(text: string): string {
-  const words = text
-    .normalize('NFKC')
-    .toLowerCase()
-    .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [text];
-  return digestOf(words.join(' '));
+  const words = wordsOf(text.normalize('NFKC'));
+  return digestOf(words.length === 0 ? text : words.join(' '));
 }
 
 export function digestOf(text: string): string {

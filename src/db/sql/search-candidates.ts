@@ -393,7 +393,11 @@ function padded(words: readonly WordWeight[]): WordWeight[] {
 /** Spelled out: to unnest an array for each row takes longer than its scores took. Null where there is no array. */
 function sumOf(keyword: KeywordQuery | null): Prisma.Sql {
   if (keyword === null) return Prisma.sql`NULL::float8`;
-  return Prisma.raw(`(${padded(keyword.words).map((_word, index) => `words[${index + 1}]`).join(' + ')})`);
+  return Prisma.raw(
+    `(${padded(keyword.words)
+      .map((_word, index) => `words[${index + 1}]`)
+      .join(' + ')})`,
+  );
 }
 
 /**

@@ -45,6 +45,8 @@ export interface StoredVersion {
 export interface LexemeCounts {
   lexeme: string;
   documents: number[] | null;
+  /** Of each type whose rows are too many to count: the marks of the rows of its sample that have the word. */
+  sampled?: (number[] | null)[];
 }
 
 /** Of the rows that were looked at, which are not all of them where `estimate` says how many there are. */
@@ -60,9 +62,9 @@ const mostCountedRows = 20_000;
 /** Matches of a word that are counted at first: above, `selectFrequentCounts` tells how many there are. */
 export const mostCountedMatches = 1000;
 /** An estimate of so many matches is as good as a count. */
-const leastEstimatedMatches = 5000;
-/** The newest rows, that tell which share of all has a frequent word. */
-const sampleRows = 1000;
+const leastEstimatedMatches = 3000;
+/** The newest rows, that tell which share of all has a frequent word, and which words are met together. */
+export const sampleRows = 1000;
 
 export function selectSearchPlan(query: PlanQuery): Prisma.Sql {
   const configuration = Prisma.sql`memory_text_search(${query.language})`;
@@ -106,8 +108,12 @@ export function selectFrequentCounts(
     if (size === undefined) return countMatches(type, filter, mostCountedRows);
     return estimateMatches(type, filter, size);
   });
-  const all = countsOf(lexemes, Prisma.sql`json_build_array(${Prisma.join(counts)})`);
+  const all = countsOf(lexemes, Prisma.sql`json_build_array(${Prisma.join(counts)})`, [...sizes.keys()].map(marksOf));
   return samples.length === 0 ? all : Prisma.sql`WITH ${Prisma.join(samples)} ${all}`;
+}
+
+function marksOf(type: MemoryType): Prisma.Sql {
+  return Prisma.sql`(SELECT json_agg(mark) FROM sample_${Prisma.raw(type)} WHERE search_vector @@ wanted)`;
 }
 
 function estimateMatches(type: MemoryType, filter: RowFilter, size: number): Prisma.Sql {
@@ -119,15 +125,20 @@ function estimateMatches(type: MemoryType, filter: RowFilter, size: number): Pri
     FROM (SELECT ${share} * ${size}::float8 AS estimate OFFSET 0) sampled)`;
 }
 
-function countsOf(lexemes: readonly string[], counts: Prisma.Sql): Prisma.Sql {
+function countsOf(lexemes: readonly string[], counts: Prisma.Sql, marks: readonly Prisma.Sql[] = []): Prisma.Sql {
+  const sampled = Prisma.join([
+    Prisma.sql`'sampled'`,
+    Prisma.sql`json_build_array(${marks.length === 0 ? Prisma.empty : Prisma.join([...marks])})`,
+  ]);
   return Prisma.sql`
-    SELECT json_agg(json_build_object('lexeme', lexeme, 'documents', ${counts}))::text
+    SELECT json_agg(json_build_object('lexeme', lexeme, 'documents', ${counts}, ${sampled}))::text
     FROM (SELECT lexeme, ${lexemeQuery('lexeme')} AS wanted FROM unnest(${[...lexemes]}::text[]) lexeme) words`;
 }
 
+/** A row is told by the random part of its id, which is the same in every sample that it is in. */
 function sampleOf(type: MemoryType, filter: RowFilter): Prisma.Sql {
   return Prisma.sql`sample_${Prisma.raw(type)} AS MATERIALIZED (
-    SELECT m.search_vector FROM ${rowsToSearch(type, filter)} m WHERE ${rowConditions(type, filter) ?? Prisma.sql`false`}
+    SELECT m.search_vector, ('x' || right(m.id::text, 4))::bit(16)::int AS mark FROM ${rowsToSearch(type, filter)} m WHERE ${rowConditions(type, filter) ?? Prisma.sql`false`}
     ORDER BY m.created_at DESC, m.id DESC LIMIT ${sampleRows})`;
 }
 
