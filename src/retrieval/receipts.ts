@@ -16,6 +16,15 @@ import { checkLimit, checkOptionalUuid, checkUuid } from '../memory/values.ts';
 import { createRedactor } from '../redaction/redactor.ts';
 import type { MatchParts } from './fuse.ts';
 import { searchedModel } from './query-vector.ts';
+import {
+  keepCandidate,
+  keepChoice,
+  keepDrops,
+  readCandidates,
+  readChosen,
+  readDropped,
+  type RankedCandidate,
+} from './receipt-form.ts';
 import type { ConsideredForRecall, RecallOutcome } from './recall.ts';
 import type { CompositeParts } from './score.ts';
 import type { Considered, SearchOutcome } from './search.ts';
@@ -83,7 +92,7 @@ export interface ReceiptDraft {
   sessionId: string | null;
   query: string;
   intent: string | null;
-  candidates: readonly ReceiptCandidate[];
+  candidates: readonly RankedCandidate[];
   shown: readonly Shown[];
   dropped: readonly ReceiptDrop[];
   tokenBudget: number | null;
@@ -142,7 +151,7 @@ export function draftOf(
     sessionId: checkOptionalUuid('session_id', about.sessionId),
     query: outcome.query,
     intent: outcome.intent,
-    candidates: outcome.considered.map((one) => ({ ...one, composite: compositeOf(one) })),
+    candidates: outcome.considered,
     shown: outcome.results.map(({ memory, score }) => shownOf(memory, { score })),
     dropped,
     tokenBudget: null,
@@ -175,7 +184,7 @@ export async function keepReceipts(context: MemoryContext, drafts: readonly Rece
 function rowOfDraft(context: MemoryContext, draft: ReceiptDraft): NewReceiptRow {
   const { kind, butler, sessionId, query, intent, shown, tokenBudget, tokensUsed, tokenizer, asOf, at } = draft;
   const { receiptTtlDays, receiptCandidates } = context.config.memory.retrieval;
-  const { candidates, dropped } = abridge(draft, receiptCandidates);
+  const memoryIds = shown.map(({ choice }) => choice.id);
   const redactor = createRedactor(context);
   return {
     kind,
@@ -187,13 +196,12 @@ function rowOfDraft(context: MemoryContext, draft: ReceiptDraft): NewReceiptRow 
     tokensUsed,
     tokenizer,
     asOf,
-    candidates,
-    dropped,
+    ...abridge(draft, memoryIds, receiptCandidates),
     tenantId: context.principal.tenantId,
     id: uuidv7(),
     requestId: context.requestContext.requestId,
-    chosen: shown.map(({ choice }) => ({ ...choice, score: rounded(choice.score) })),
-    memoryIds: [...new Set(shown.map(({ choice }) => choice.id))],
+    chosen: shown.map(({ choice }) => keepChoice(choice)),
+    memoryIds,
     fingerprints: [...new Set(shown.flatMap(({ fingerprint }) => fingerprint ?? []))],
     configurationDigest: configurationDigest(context),
     stageMilliseconds: draft.milliseconds,
@@ -204,74 +212,27 @@ function rowOfDraft(context: MemoryContext, draft: ReceiptDraft): NewReceiptRow 
 
 /** All that was shown; of the rest the best ones, and how many more each stage dropped. */
 function abridge(
-  { candidates, shown, dropped }: ReceiptDraft,
+  { candidates, dropped }: ReceiptDraft,
+  shownIds: readonly string[],
   most: number,
-): { candidates: object[]; dropped: (ReceiptDrop | ReceiptDropCount)[] } {
-  const chosen = new Set(shown.map(({ choice }) => choice.id));
-  const ranked = candidates.toSorted((a, b) => b.score - a.score);
-  const named = new Set(
-    ranked
-      .filter(({ id }) => !chosen.has(id))
-      .slice(0, most)
-      .map(({ id }) => id),
-  );
-  const counts = new Map<DropStage, number>();
-  for (const { id, stage } of dropped) if (!named.has(id)) counts.set(stage, (counts.get(stage) ?? 0) + 1);
-  return {
-    candidates: ranked.filter(({ id }) => chosen.has(id) || named.has(id)).map(asCandidate),
-    dropped: [
-      ...dropped.filter(({ id }) => named.has(id)),
-      ...[...counts].map(([stage, count]): ReceiptDropCount => ({ stage, count })),
-    ],
-  };
-}
-
-/** A candidate as it is kept: what a candidate without a word, a neighbour or a rank has anyway goes without saying. */
-function asCandidate({ type, id, score, relevance, parts, composite }: ReceiptCandidate): object {
-  return {
-    type,
-    id,
-    score: rounded(score),
-    relevance: rounded(relevance),
-    parts: parts === null ? null : abridgeParts(parts, unmatchedParts),
-    composite: composite === null ? null : abridgeParts(composite, plainComposite),
-  };
-}
-
-function candidateOf({ parts, composite, ...candidate }: ReceiptCandidate): ReceiptCandidate {
-  return {
-    ...candidate,
-    parts: parts === null ? null : { ...unmatchedParts, ...parts },
-    composite: composite === null ? null : { ...plainComposite, ...composite },
-  };
-}
-
-const unmatchedParts: MatchParts = {
-  similarity: null,
-  semanticRank: null,
-  keywordScore: 0,
-  lentScore: 0,
-  keywordRank: null,
-  lentSimilarity: null,
-  sessionSimilarity: null,
-  asks: false,
-  rerankScore: null,
-};
-const plainComposite: CompositeParts = { relevance: 0, importance: 0.5, recency: 1, confidence: 1, maturityWeight: 1 };
-
-function abridgeParts<T extends object>(parts: T, usual: Readonly<T>): Partial<T> {
-  const said: Partial<T> = {};
-  for (const name in parts) {
-    const value = parts[name];
-    const kept = typeof value === 'number' ? (rounded(value) as typeof value) : value;
-    if (kept !== usual[name]) said[name] = kept;
+): Pick<NewReceiptRow, 'candidates' | 'dropped'> {
+  const shown = new Set(shownIds);
+  const named = new Set<string>();
+  const kept: object[] = [];
+  for (const candidate of candidates.toSorted((a, b) => b.score - a.score)) {
+    if (!shown.has(candidate.id)) {
+      if (named.size >= most) continue;
+      named.add(candidate.id);
+    }
+    kept.push(keepCandidate(candidate));
   }
-  return said;
-}
-
-/** Enough to tell and to compare; a receipt of a hundred candidates is large as it is. */
-function rounded(value: number): number {
-  return Math.round(value * 1e5) / 1e5;
+  const drops: ReceiptDrop[] = [];
+  const unnamed = new Map<DropStage, number>();
+  for (const drop of dropped) {
+    if (named.has(drop.id)) drops.push(drop);
+    else unnamed.set(drop.stage, (unnamed.get(drop.stage) ?? 0) + 1);
+  }
+  return { candidates: kept, dropped: keepDrops(drops, unnamed) };
 }
 
 /** By what one tells the same text again, however it is spaced, cased or punctuated. */
@@ -316,14 +277,13 @@ export async function loadReceipts(context: MemoryContext, ids: readonly string[
 }
 
 function receiptOf(row: ContextReceipt): Receipt {
-  const dropped = row.dropped as unknown as (ReceiptDrop | ReceiptDropCount)[];
+  const candidates = readCandidates(row.candidates);
   return {
     ...row,
     kind: row.kind as ReceiptKind,
-    candidates: (row.candidates as unknown as ReceiptCandidate[]).map(candidateOf),
-    chosen: row.chosen as unknown as ReceiptChoice[],
-    dropped: dropped.filter((one): one is ReceiptDrop => 'id' in one),
-    droppedUnnamed: dropped.filter((one): one is ReceiptDropCount => 'count' in one),
+    candidates,
+    chosen: readChosen(row.chosen, row.memoryIds),
+    ...readDropped(row.dropped, candidates),
     stageMilliseconds: row.stageMilliseconds as Milliseconds,
   };
 }

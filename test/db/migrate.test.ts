@@ -6,8 +6,10 @@ import {
   type Migration,
   type MigrationReport,
 } from '../../src/db/migrate.ts';
+import type { ContextReceipt } from '../../src/generated/prisma/client.ts';
+import { readCandidates, readChosen, readDropped } from '../../src/retrieval/receipt-form.ts';
 import { createEmptyDatabase, testEngine, type TestDatabase } from '../support/database.ts';
-import { listTables, seedTenant } from '../support/rows.ts';
+import { insertRow, listTables, rowOf, seedTenant } from '../support/rows.ts';
 import { runTypescript } from '../support/run-typescript.ts';
 import { applyWithPrisma, diagnoseWithPrisma } from '../support/schema-engine.ts';
 
@@ -62,6 +64,99 @@ describe('applying', () => {
     const reports = await Promise.all([start(), start()]);
     expect(reports.flatMap(({ applied }) => applied).toSorted()).toEqual(names);
     expect(await recorded()).toEqual(names);
+  });
+});
+
+describe('receipts', () => {
+  const [fact, rule, episode, other] = ['1', '2', '3', '4'].map((last) => `01890000-0000-7000-8000-00000000000${last}`);
+  const place = names.indexOf('20261116235500_receipts_by_position');
+  /** As they were kept by name: of parts and composites, what is not usual. */
+  const before = {
+    candidates: [
+      {
+        type: 'fact',
+        id: fact,
+        score: 0.81234,
+        relevance: 1,
+        parts: { similarity: 0.5, semanticRank: 2, keywordScore: 3.25, keywordRank: 1 },
+        composite: { relevance: 1, importance: 0.7, recency: 0.8, confidence: 0.9 },
+      },
+      { type: 'rule', id: rule, score: 0.8, relevance: 0, parts: null, composite: { maturityWeight: 1.5 } },
+      { type: 'episode', id: episode, score: 0.7, relevance: 0, parts: null, composite: null },
+      {
+        type: 'episode',
+        id: other,
+        score: 0.2,
+        relevance: 0.25,
+        parts: { sessionSimilarity: 0.1, asks: true, lentScore: 0.2, lentSimilarity: 0.3, rerankScore: 0.4 },
+        composite: null,
+      },
+    ],
+    chosen: [
+      { type: 'rule', id: rule, version: 3, score: 0.8, section: 'rules', tokens: 12, lineDigest: 'ab' },
+      { type: 'episode', id: episode, version: 1, score: 0.7, section: 'episodes', tokens: 7, lineDigest: null },
+    ],
+    dropped: [
+      { type: 'fact', id: fact, stage: 'budget', reason: '3 tokens were left, and it does not fit into them' },
+      { type: 'episode', id: other, stage: 'limit', reason: null },
+      { stage: 'limit', count: 9 },
+    ],
+  };
+  const unmatched = {
+    similarity: null,
+    semanticRank: null,
+    keywordScore: 0,
+    lentScore: 0,
+    keywordRank: null,
+    lentSimilarity: null,
+    sessionSimilarity: null,
+    asks: false,
+    rerankScore: null,
+  };
+  const plain = { relevance: 0, importance: 0.5, recency: 1, confidence: 1, maturityWeight: 1 };
+
+  test('are written without compressing their lists', async () => {
+    await migrate(scratch.database);
+    const { rows } = await scratch.database.asOwner((client) =>
+      client.query(
+        `SELECT attname AS name FROM pg_attribute
+         WHERE attrelid = 'context_receipts'::regclass AND attstorage = 'e' ORDER BY attnum`,
+      ),
+    );
+    expect(rows).toEqual([{ name: 'candidates' }, { name: 'chosen' }, { name: 'dropped' }]);
+  });
+
+  test('that were kept by name say by position what they said', async () => {
+    await migrate(scratch.database, migrations.slice(0, place));
+    const full = rowOf('context_receipts', 'tenant-a', { ...before, memory_ids: `{${episode},${rule}}` });
+    const empty = rowOf('context_receipts', 'tenant-a', { memory_ids: `{${fact}}` });
+    await scratch.database.asOwner(async (client) => {
+      for (const row of [full, empty]) await insertRow(client, 'context_receipts', row);
+    });
+    await migrate(scratch.database);
+    const receipts = await scratch.database.asOwner(async (client) => {
+      const { rows } = await client.query<ContextReceipt>(
+        'SELECT id, candidates, chosen, dropped, memory_ids::text[] AS "memoryIds" FROM context_receipts',
+      );
+      return new Map(rows.map((row) => [row.id, row]));
+    });
+
+    const { candidates, chosen, dropped, memoryIds } = receipts.get(String(full['id'])) as ContextReceipt;
+    const read = readCandidates(candidates);
+    expect(read).toEqual(
+      before.candidates.map((one) => ({
+        ...one,
+        parts: one.parts && { ...unmatched, ...one.parts },
+        composite: one.composite && { ...plain, ...one.composite },
+      })),
+    );
+    expect(readChosen(chosen, memoryIds)).toEqual(before.chosen);
+    expect(readDropped(dropped, read)).toEqual({
+      dropped: before.dropped.slice(0, 2),
+      droppedUnnamed: before.dropped.slice(2),
+    });
+    expect(memoryIds).toEqual([rule, episode]);
+    expect(receipts.get(String(empty['id']))).toMatchObject({ candidates: [], chosen: [], memoryIds: [fact] });
   });
 });
 

@@ -19,7 +19,7 @@ import { findDifferences } from '../../src/memory/verify.ts';
 import { buildContext } from '../../src/retrieval/context.ts';
 import { explainReceipt } from '../../src/retrieval/explain-receipt.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
-import { draftOf, keepReceipts } from '../../src/retrieval/receipts.ts';
+import { draftOf, getReceipt, keepReceipts } from '../../src/retrieval/receipts.ts';
 import { replayReceipt } from '../../src/retrieval/replay.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { claimNext, evidenceOf } from '../lifecycle/consolidation/setup.ts';
@@ -169,6 +169,43 @@ describe('an erased memory', () => {
     const span = { from: core.day(-1), to: core.day(1) };
     expect((await countChanges(context(), span)).every(({ kind }) => kind === 'removed')).toBe(true);
     await expect(listChanges(context(), span, { offset: 0, limit: 100 })).resolves.toBeDefined();
+  });
+
+  it('is told by no receipt, but for having been shown', async () => {
+    const contents = ['drinks tea', 'pours tea', 'grows tea', 'sells tea', 'likes to paint tea pots of all kinds'];
+    const facts: Fact[] = [];
+    for (const content of contents) facts.push(await storeAbout(content, content));
+    const recalled = await recallMemories(context(), { topic: 'tea', limit: 2 });
+    const [id] = await keepReceipts(context(), [draftOf(context(), recalled, { kind: 'recall' })]);
+    const before = await getReceipt(context(), id as string);
+    const { receiptId } = await buildContext(context(), { triggerPrompt: 'tea', butler: 'home', tokenBudget: 75 });
+    const block = await getReceipt(context(), receiptId);
+    const [shown, dropped] = [before.chosen[0], before.dropped[0]] as [MemoryReference, MemoryReference];
+    expect([before.chosen.length, before.dropped.length]).toEqual([2, 3]);
+    expect([block.chosen.length, block.dropped.length].every((count) => count > 0)).toBe(true);
+
+    for (const one of [shown, dropped]) await eraseOne({ type: 'fact', id: one.id });
+
+    for (const receipt of [before, block]) {
+      const after = await getReceipt(context(), receipt.id);
+      const without = <T extends MemoryReference>(all: readonly T[]): T[] =>
+        all.filter((one) => one.id !== shown.id && one.id !== dropped.id);
+      expect(after).toEqual({
+        ...receipt,
+        query: '[erased]',
+        fingerprints: [],
+        candidates: without(receipt.candidates),
+        dropped: without(receipt.dropped),
+        chosen: receipt.chosen.map((one) => (without([one]).length === 0 ? { ...one, lineDigest: null } : one)),
+      });
+      const {
+        candidates,
+        chosen,
+        dropped: drops,
+      } = await core.db.tenant(tenantId).contextReceipt.findFirstOrThrow({ where: { id: receipt.id } });
+      const text = JSON.stringify([candidates, chosen, drops]);
+      expect([shown.id, dropped.id].some((erased) => text.includes(erased))).toBe(false);
+    }
   });
 
   it('leaves a receipt without content, which the chain vouches for', async () => {

@@ -8,12 +8,14 @@ import { storeRule } from '../../src/memory/rules.ts';
 import { buildContext, type ContextOutcome } from '../../src/retrieval/context.ts';
 import { explainReceipt } from '../../src/retrieval/explain-receipt.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
+import { keepChoice } from '../../src/retrieval/receipt-form.ts';
 import {
   draftOf,
   fingerprintOf,
   getReceipt,
   keepReceipts,
   listReceiptsOf,
+  type ReceiptChoice,
   type ReceiptSubject,
 } from '../../src/retrieval/receipts.ts';
 import { replayReceipt } from '../../src/retrieval/replay.ts';
@@ -156,6 +158,34 @@ describe('a receipt', () => {
     }
   });
 
+  it('tells what was ranked and shown as it was, to five decimal places', async () => {
+    for (const content of ['drinks tea', 'tea with milk in the garden', 'wooden furniture']) await fact(content);
+    await storeEpisode(context, { butler: 'health', content: 'Is there tea?', sessionId });
+    const types = ['fact', 'episode'] as const;
+    const recalled = await recallMemories(context, { topic: 'drinks tea', types, limit: 2 });
+    const receipt = await getReceipt(context, await keepReceipt(context, recalled, { kind: 'recall' }));
+    const rounded = <T extends object>(value: T): T =>
+      JSON.parse(JSON.stringify(value), (_, inner: unknown) =>
+        typeof inner === 'number' ? Math.round(inner * 1e5) / 1e5 : inner,
+      ) as T;
+    const ranked = recalled.considered.map(({ type, id, score, relevance, parts, composite }) =>
+      rounded({ type, id, score, relevance, parts, composite }),
+    );
+
+    expect(ranked).toHaveLength(4);
+    expect(receipt.candidates).toEqual(ranked);
+    expect(receipt.chosen).toEqual(
+      recalled.results.map(({ memory: { type, row }, score }) => {
+        return { type, id: row.id, version: 1, ...rounded({ score }), section: null, tokens: null, lineDigest: null };
+      }),
+    );
+    expect(receipt.dropped).toEqual(
+      recalled.considered
+        .filter(({ droppedBy }) => droppedBy !== null)
+        .map(({ type, id, droppedBy }) => ({ type, id, stage: droppedBy, reason: null })),
+    );
+  });
+
   it('is not there when unknown, expired, of another tenant or of another butler', async () => {
     const { receiptId } = await build();
     const butler = (name: string): MemoryContext =>
@@ -266,10 +296,11 @@ describe('a replay', () => {
     const { tenantId } = context.principal;
     const where = { tenantId_id: { tenantId, id: receiptId } };
     const { chosen } = await getReceipt(context, receiptId);
-    const choose = (change: object): Promise<unknown> =>
-      context.db
-        .tenant(tenantId)
-        .contextReceipt.update({ where, data: { chosen: [{ ...chosen[0], ...change }] as never } });
+    const choose = (change: Partial<ReceiptChoice>): Promise<unknown> =>
+      context.db.tenant(tenantId).contextReceipt.update({
+        where,
+        data: { chosen: [keepChoice({ ...(chosen[0] as ReceiptChoice), ...change })] as never },
+      });
 
     await choose({ version: 9 });
     expect(await replayReceipt(context, receiptId)).toMatchObject({ isExact: false, missing: [{ id }], text: '' });

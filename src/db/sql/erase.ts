@@ -61,7 +61,8 @@ export function eraseFromRuns(erased: Erased): Prisma.Sql {
     RETURNING r.id::text`;
 }
 
-const isErased = (erased: Erased): Prisma.Sql => Prisma.sql`coalesce(item->>'id' = ANY (${idsOf(erased)}), false)`;
+/** The lists of a receipt are as src/retrieval/receipt-form.ts says: candidates and drops have an id among their values. */
+const isErased = (erased: Erased): Prisma.Sql => Prisma.sql`item ?| ${idsOf(erased)}`;
 const itemsOf = (column: string): Prisma.Sql =>
   Prisma.sql`jsonb_array_elements(${Prisma.raw(column)}) WITH ORDINALITY AS items (item, place)`;
 
@@ -82,18 +83,23 @@ export function selectReceiptsToErase(erased: Erased, texts: readonly string[]):
       OR EXISTS (SELECT FROM unnest(${texts}::text[]) said WHERE strpos(lower(c.query), lower(said)) > 0))`;
 }
 
+/** Of a choice, where the digest of its line is: the last of its values. */
+const digestPlace = 4;
+
 /**
  * These receipts keep no query, and of what was erased no more than that it was shown. Fingerprints tell a text to who can
  * guess it, and do not say which memory they are of: all of the receipt go.
  */
 export function eraseFromReceipts(erased: Erased, receiptIds: readonly string[]): Prisma.Sql {
-  const without = (column: string): Prisma.Sql => Prisma.sql`
-    (SELECT coalesce(jsonb_agg(item ORDER BY place), '[]') FROM ${itemsOf(column)} WHERE NOT ${isErased(erased)})`;
   return Prisma.sql`
     UPDATE context_receipts SET query = ${erasedText}, fingerprints = '{}',
-      candidates = ${without('candidates')}, dropped = ${without('dropped')},
+      candidates = (
+        SELECT coalesce(jsonb_agg(item ORDER BY place), '[]') FROM ${itemsOf('candidates')} WHERE NOT ${isErased(erased)}),
+      dropped = (
+        SELECT coalesce(jsonb_agg(item - ${idsOf(erased)} ORDER BY place), '[]') FROM ${itemsOf('dropped')}),
       chosen = (
-        SELECT coalesce(jsonb_agg(CASE WHEN ${isErased(erased)} THEN item || '{"lineDigest": null}' ELSE item END ORDER BY place), '[]')
+        SELECT coalesce(jsonb_agg(CASE WHEN memory_ids[place] = ANY (${uuidsOf(erased)}) THEN item - ${digestPlace}::int
+          ELSE item END ORDER BY place), '[]')
         FROM ${itemsOf('chosen')})
     WHERE tenant_id = ${erased.tenantId} AND id = ANY (${receiptIds}::uuid[])`;
 }

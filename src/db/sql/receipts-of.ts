@@ -10,16 +10,19 @@ export interface ReceiptsQuery {
   limit: number;
 }
 
-/** The latest receipts that show each of several memories, newest first, in one statement. */
+/**
+ * The latest receipts that show each of several memories, newest first, in one statement. What is chosen is at the place
+ * that the memory has in memory_ids, its type and version first (src/retrieval/receipt-form.ts).
+ */
 export function selectReceiptsOf({ tenantId, references, butler, at, limit }: ReceiptsQuery): Prisma.Sql {
   return Prisma.sql`
     SELECT wanted.type, wanted.id::text AS "memoryId", r.id::text, r.kind, r.butler, r.session_id::text AS "sessionId",
       r.request_id AS "requestId", r.query, r.intent, r.token_budget AS "tokenBudget", r.tokens_used AS "tokensUsed",
       r.as_of AS "asOf", r.created_at AS "createdAt", r.expires_at AS "expiresAt",
-      (SELECT (item->>'version')::int FROM jsonb_array_elements(r.chosen) item
-       WHERE item->>'type' = wanted.type AND item->>'id' = wanted.id::text LIMIT 1) AS version
+      CASE WHEN shown.choice->>0 = left(wanted.type, 1) THEN (shown.choice->>1)::int END AS version
     FROM unnest(${references.map(({ type }) => type)}::text[], ${references.map(({ id }) => id)}::uuid[]) AS wanted (type, id)
       CROSS JOIN LATERAL memory_receipts(wanted.id, ${butler}::text, ${at}::timestamptz, ${limit}::int) AS found (id)
       JOIN context_receipts r ON r.tenant_id = ${tenantId} AND r.id = found.id
+      CROSS JOIN LATERAL (SELECT r.chosen->(array_position(r.memory_ids, wanted.id) - 1)) AS shown (choice)
     ORDER BY r.created_at DESC, r.id`;
 }
