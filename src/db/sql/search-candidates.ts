@@ -387,7 +387,7 @@ function keywordScores(keyword: KeywordQuery | null): Prisma.Sql {
  */
 function padded(words: readonly WordWeight[]): WordWeight[] {
   const missing = (4 - (words.length % 4)) % 4;
-  return [...words, ...Array<WordWeight>(missing).fill({ wanted: "' '", inverseFrequency: 0 })];
+  return [...words, ...Array.from({ length: missing }, () => ({ wanted: "' '", inverseFrequency: 0 }))];
 }
 
 /** Spelled out: to unnest an array for each row takes longer than its scores took. Null where there is no array. */
