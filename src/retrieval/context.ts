@@ -136,8 +136,14 @@ async function assemble(context: MemoryContext, prepared: readonly PreparedConte
   );
   return prepared.map((one, place): AssembledContext => {
     const [ranking, fit] = [rankings[place] as ContextRanking, fitted[place] as Fitted<ContextLine>];
-    const ranked = ranking.ranked.map(({ memory, scores }) => ({ ...referenceOf(memory), ...scores }));
-    const unfitting = fit.dropped.map(({ line, stage, reason }) => ({ ...referenceOf(line.memory), stage, reason }));
+    const ranked = ranking.ranked.map(({ memory: { type, row }, scores }): ReceiptCandidate => {
+      const { score, relevance, parts, composite } = scores;
+      return { type, id: row.id, score, relevance, parts, composite };
+    });
+    const unfitting = fit.dropped.map(({ line, stage, reason }): ReceiptDrop => {
+      const { type, row } = line.memory;
+      return { type, id: row.id, stage, reason };
+    });
     return {
       ...one,
       tokenizer: tokenizer.name,
@@ -185,10 +191,6 @@ function maturityOrder({ memory }: ContextLine): number {
   return memory.type === 'rule' ? maturities.indexOf(memory.row.maturity as Maturity) : 0;
 }
 
-function referenceOf({ type, row }: MemoryToShow): MemoryReference {
-  return { type, id: row.id };
-}
-
 function receiptOf(assembled: AssembledContext): ReceiptDraft {
   const { prompt, butler, sessionId, tokenBudget, tokenizer, intent, fitted, at, milliseconds } = assembled;
   const shown = sectionNames.flatMap((section) =>
@@ -219,13 +221,8 @@ function outcomeOf({ fitted, tokenBudget, tokenizer, intent }: AssembledContext,
     .filter((name) => fitted.shown[name].length > 0)
     .map((name): ContextSection => {
       const items = fitted.shown[name].map(({ line, tokens }): ContextItem => {
-        return {
-          ...referenceOf(line.memory),
-          version: line.memory.row.version,
-          line: line.text,
-          tokens,
-          score: line.score,
-        };
+        const { type, row } = line.memory;
+        return { type, id: row.id, version: row.version, line: line.text, tokens, score: line.score };
       });
       return { name, items };
     });

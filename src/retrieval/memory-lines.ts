@@ -1,5 +1,6 @@
 import { inertText } from '../inert-text.ts';
 import { effectiveConfidence } from '../memory/confidence.ts';
+import { wordsOf } from './words-of.ts';
 import type { Episode, Fact, Rule } from '../generated/prisma/client.ts';
 
 type Common = 'id' | 'version' | 'content' | 'importance' | 'createdAt' | 'lastReferencedAt';
@@ -40,15 +41,14 @@ function factLine(fact: FactToShow, at: Date): string {
 
 /** A content that names its subject and predicate says it all: "User's name is John" needs no "user, name:". */
 function sentenceOf({ subject, predicate, content }: FactToShow): string {
-  const said = new Set(wordsOf(content));
-  const names = [...wordsOf(subject), ...wordsOf(predicate)];
-  const isComplete = names.length > 0 && names.every((word) => said.has(word));
+  const names = wordsOf(`${subject} ${predicate}`, lettersAndNumbers);
+  const said = wordsOf(content, lettersAndNumbers);
+  const isComplete = names.length > 0 && names.every((word) => said.includes(word));
   return isComplete ? content : `${subject}, ${predicate.replaceAll('_', ' ')}: ${content}`;
 }
 
-function wordsOf(text: string): string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-}
+/** Without marks, as lines have been since the first receipts were kept. */
+const lettersAndNumbers = /[\p{L}\p{N}]+/gu;
 
 function ageOfFact({ kind, observedAt, lastConfirmedAt, createdAt }: FactToShow, at: Date): string {
   if (kind === 'event') return `observed ${age(observedAt ?? createdAt, at)}`;

@@ -2,7 +2,6 @@ import { readMemoriesToShow, selectStandingMemories } from '../db/sql/memories-t
 import type { CandidateRow } from '../db/sql/search-candidates.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import type { MemoryReference } from '../memory/links.ts';
 import type { Memory } from '../memory/memories.ts';
 import { openReadable } from '../memory/sealing.ts';
 import { diversify } from './diversify.ts';
@@ -114,13 +113,15 @@ async function rankingOf(
   const memories = await openAll(context, eligible.map(memoryOf));
   const byId = new Map(memories.map((memory) => [memory.row.id, memory]));
   const matching = rankMatching(context, eligible, byId);
-  const left = others.flatMap((one) => (one.droppedBy === null ? [] : [{ ...one, stage: one.droppedBy }]));
-  return {
-    intent,
-    ranked: [...always, ...matching],
-    candidates: left.map((one) => ({ ...referenceOf(one), ...scoresOf(one) })),
-    dropped: left.map((one) => ({ ...referenceOf(one), stage: one.stage, reason: null })),
-  };
+  const candidates: ReceiptCandidate[] = [];
+  const dropped: ReceiptDrop[] = [];
+  for (const { candidate, score, relevance, parts, composite, droppedBy } of others) {
+    if (droppedBy === null) continue;
+    const { type, id } = candidate;
+    candidates.push({ type, id, score, relevance, parts, composite });
+    dropped.push({ type, id, stage: droppedBy, reason: null });
+  }
+  return { intent, ranked: [...always, ...matching], candidates, dropped };
 }
 
 function rankStanding(
@@ -186,15 +187,15 @@ function rankMatching(
   const contenders = eligible.flatMap((one) => {
     const memory = memories.get(one.candidate.id);
     // What is compared is what is shown; the columns that are not there play no part in it.
-    return memory === undefined ? [] : [{ ...one, scored: one, shown: memory, memory: memory as Memory }];
+    return memory === undefined ? [] : [{ candidate: one.candidate, scored: one, memory: memory as Memory }];
   });
   const limit = contenders.length;
   const { chosen } = diversify(contenders, { limit, clusterLimit, duplicateSimilarity });
   const sizes = new Map<string, number>();
   for (const { folded } of chosen) for (const one of folded) one.scored.droppedBy = 'duplicate';
   return chosen.map(({ contender }) => {
-    const isCrowded = growCluster(sizes, contender) > clusterLimit;
-    return { memory: contender.shown, ...standsFreely, isCrowded, scores: scoresOf(contender.scored) };
+    const isCrowded = growCluster(sizes, contender.scored) > clusterLimit;
+    return { memory: contender.memory, isReserved: false, isCrowded, scores: scoresOf(contender.scored) };
   });
 }
 
@@ -222,10 +223,6 @@ async function openAll(context: MemoryContext, memories: readonly MemoryToShow[]
     const row = byId.get(id);
     return row === undefined ? [] : [{ type, row } as MemoryToShow];
   });
-}
-
-function referenceOf({ candidate: { type, id } }: Scored): MemoryReference {
-  return { type, id };
 }
 
 function scoresOf({ score, relevance, parts, composite }: Scored): Scores {

@@ -117,8 +117,10 @@ export function scoreMatches(context: MemoryContext, { filter }: PreparedSearch,
   const { retrieval } = context.config.memory;
   return matches
     .map((match): Scored => {
-      const composite = scorePartsOf(match.candidate, match.relevance, filter.at, retrieval);
-      return { ...match, composite, score: weightedScore(composite, retrieval), droppedBy: floorOf(match, retrieval) };
+      const { candidate, parts, relevance } = match;
+      const composite = scorePartsOf(candidate, relevance, filter.at, retrieval);
+      const score = weightedScore(composite, retrieval);
+      return { candidate, parts, relevance, composite, score, droppedBy: floorOf(match, retrieval) };
     })
     .toSorted(byScore);
 }

@@ -16,7 +16,8 @@ export function routeMatches(matches: readonly Match[], routing: Routing): Match
       timeRange !== null && happened_at >= timeRange.from.getTime() && happened_at < timeRange.to.getTime();
     const weight = typeWeights[type] * (isInTime ? inTimeWeight : 1);
     const bonus = asksTime && tells_time ? tellsTimeShare * best : 0;
-    return { ...match, score: steady(match.score * weight + bonus) };
+    const { candidate, parts, relevance } = match;
+    return { candidate, parts, relevance, score: steady(match.score * weight + bonus) };
   });
   const newBest = Math.max(0, ...routed.map(({ score }) => score));
   for (const match of routed) match.relevance = newBest === 0 ? 0 : Math.max(0, match.score / newBest);

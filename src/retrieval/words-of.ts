@@ -1,5 +1,5 @@
 /** The words of a text, in lower case: by what one tells that two texts say the same. */
-export function wordsOf(text: string): string[] {
+export function wordsOf(text: string, words = wordsWithMarks): string[] {
   const lower = text.toLowerCase();
   return lower.match(isAscii.test(lower) ? asciiWords : words) ?? [];
 }
@@ -8,4 +8,4 @@ export function wordsOf(text: string): string[] {
 // oxlint-disable-next-line no-control-regex -- control characters are a part of ASCII
 const isAscii = /^[\0-\x7f]*$/;
 const asciiWords = /[a-z0-9]+/g;
-const words = /[\p{L}\p{M}\p{N}]+/gu;
+const wordsWithMarks = /[\p{L}\p{M}\p{N}]+/gu;
