@@ -56,6 +56,9 @@ class PendingReferences {
 /** Memories whose references wait while the database cannot be reached; beyond them the oldest answers are dropped. */
 const mostPending = 100_000;
 
+/** Long enough that an answer is sent before it, and that those of a busy moment are written together. */
+const writeAfterMs = 100;
+
 /**
  * Writes references after the answer was sent, so that nobody waits for them. What arrives while a write is under way
  * goes with the next one. A failed write is logged and tried again with the next; `stop` writes all that is left.
@@ -65,7 +68,7 @@ export class ReferenceQueue {
   readonly #logger: Logger;
   #pending = new Map<string, PendingReferences>();
   #writing: Promise<void> | null = null;
-  #scheduled: NodeJS.Immediate | null = null;
+  #scheduled: NodeJS.Timeout | null = null;
 
   constructor({ db, logger }: { db: Database; logger: Logger }) {
     this.#db = db;
@@ -76,10 +79,10 @@ export class ReferenceQueue {
     // A visitor is not one for whom the memories of a tenant are kept.
     if (references.length === 0 || principal.visit !== undefined) return;
     this.#pendingOf(principal.tenantId).add(references, now());
-    this.#scheduled ??= setImmediate(() => {
+    this.#scheduled ??= setTimeout(() => {
       this.#scheduled = null;
       void this.flush();
-    });
+    }, writeAfterMs);
   }
 
   /** Resolves when all that was enqueued before is written, or has failed once more. */
@@ -93,7 +96,7 @@ export class ReferenceQueue {
   }
 
   async stop(): Promise<void> {
-    if (this.#scheduled !== null) clearImmediate(this.#scheduled);
+    if (this.#scheduled !== null) clearTimeout(this.#scheduled);
     this.#scheduled = null;
     // A write under way took what was pending at its start: what came after needs one of its own.
     await this.flush();

@@ -30,7 +30,7 @@ export interface CorpusStatistics {
  * a few more or less change nothing: their statistics are kept for a while, the longer the more there are.
  */
 const keepFromDocuments = 1000;
-const leastKeptForMs = 60_000;
+const leastKeptForMs = 5000;
 const mostKeptForMs = 60 * 60_000;
 const documentsPerKeptMinute = 10_000;
 const mostCorpora = 1000;
