@@ -17,7 +17,7 @@ import { createFiller } from './rows.ts';
 import { question } from './texts.ts';
 
 /** A server answers for days: its first answers, whose code is compiled as they are made, are not what is asked. */
-const warmUpRounds = 50;
+const warmUpRounds = 100;
 const rounds = 40;
 const pauseMs = 30;
 const isLarge = process.env['BENCH_LARGE'] === '1';

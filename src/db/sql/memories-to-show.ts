@@ -4,11 +4,10 @@ import { memoryTables, type MemoryType } from './memory-snapshot.ts';
 import { rowConditions, type RowFilter } from './search-filter.ts';
 
 /** What the line of a memory is written from, and what ranks it. The other columns, vectors above all, are dear to read. */
-const common = ['id', 'version', 'content', 'importance', 'createdAt', 'lastReferencedAt'] as const;
-const decaying = ['scope', 'permanence', 'confidence', 'decayRate', 'lastConfirmedAt'] as const;
-const ofFacts = ['subject', 'predicate', 'kind', 'observedAt', 'validTo', 'sealedContent', 'dataKeyId'] as const;
-type Column = (typeof common)[number] | (typeof decaying)[number] | (typeof ofFacts)[number] | 'maturity';
-const columns: Record<MemoryType, readonly Column[]> = {
+const common = ['id', 'version', 'content', 'importance', 'createdAt', 'lastReferencedAt'];
+const decaying = ['scope', 'permanence', 'confidence', 'decayRate', 'lastConfirmedAt'];
+const ofFacts = ['subject', 'predicate', 'kind', 'observedAt', 'validTo', 'sealedContent', 'dataKeyId'];
+const columns: Record<MemoryType, readonly string[]> = {
   episode: [...common, 'observedAt'],
   fact: [...common, ...decaying, ...ofFacts],
   rule: [...common, ...decaying, 'maturity'],
@@ -19,66 +18,7 @@ export function columnsToShow(type: MemoryType): string[] {
   return columns[type].map(toSnakeCase);
 }
 
-/**
- * A row to show is a list of texts and a list of numbers, in the same order for every type: to write a value of JSON the
- * database looks up its type each time, but only once for a list. Moments in milliseconds since 1970.
- */
-const texts: readonly Column[] = [
-  'id',
-  'content',
-  'scope',
-  'permanence',
-  'maturity',
-  'subject',
-  'predicate',
-  'kind',
-  'sealedContent',
-  'dataKeyId',
-];
-const numbers: readonly Column[] = ['version', 'importance', 'confidence', 'decayRate'];
-const moments: readonly Column[] = ['createdAt', 'lastReferencedAt', 'lastConfirmedAt', 'observedAt', 'validTo'];
-
-export type ListedRow = [texts: (string | null)[], numbers: (number | null)[]];
-
-/** Of the row `m`, as a list. */
-export function rowToShow(type: MemoryType): Prisma.Sql {
-  const listed = (names: readonly Column[], cast: string, write = (column: string): string => column): string[] =>
-    names.map((name) => (columns[type].includes(name) ? write(`m.${toSnakeCase(name)}`) : 'NULL') + cast);
-  const written = [...listed(numbers, '::float8'), ...listed(moments, '::float8', milliseconds)];
-  return Prisma.raw(`json_build_array(ARRAY[${listed(texts, '::text').join(', ')}], ARRAY[${written.join(', ')}])`);
-}
-
-/** A row by the names that it has in here. What its type does not have is null. */
-export function readRow([said, measured]: ListedRow): Record<Column, unknown> {
-  const [id, content, scope, permanence, maturity, subject, predicate, kind, sealedContent, dataKeyId] = said;
-  const [version, importance, confidence, decayRate, ...times] = measured;
-  const [createdAt, lastReferencedAt, lastConfirmedAt, observedAt, validTo] = times.map(asMoment);
-  return {
-    id,
-    content,
-    scope,
-    permanence,
-    maturity,
-    subject,
-    predicate,
-    kind,
-    sealedContent,
-    dataKeyId,
-    version,
-    importance,
-    confidence,
-    decayRate,
-    createdAt,
-    lastReferencedAt,
-    lastConfirmedAt,
-    observedAt,
-    validTo,
-  };
-}
-
-function asMoment(time: number | null): Date | null {
-  return time === null ? null : new Date(time);
-}
+const moments: readonly string[] = ['createdAt', 'lastReferencedAt', 'lastConfirmedAt', 'observedAt', 'validTo'];
 
 /** Rounded, for a moment has no more than milliseconds; the exact `extract` takes ten times as long. */
 export function milliseconds(column: string): string {
@@ -93,8 +33,14 @@ export interface MemoryRowToShow {
 
 /** What the statement below answered. */
 export function readMemoriesToShow(answer: string | null | undefined): MemoryRowToShow[] {
-  const found = JSON.parse(answer ?? '[]') as { type: MemoryType; row: ListedRow }[];
-  return found.map(({ type, row }) => ({ type, row: readRow(row) }));
+  const found = JSON.parse(answer ?? '[]') as MemoryRowToShow[];
+  for (const { row } of found) {
+    for (const name of moments) {
+      const value = row[name];
+      if (typeof value === 'number') row[name] = new Date(value);
+    }
+  }
+  return found;
 }
 
 export interface StandingQuery {
@@ -129,4 +75,13 @@ function rowsOf(type: MemoryType, conditions: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`
     SELECT ${type}::text AS type, ${rowToShow(type)} AS row
     FROM ${Prisma.raw(memoryTables[type])} m WHERE ${conditions}`;
+}
+
+/** Of the row `m`, as JSON. Moments in milliseconds since 1970. */
+function rowToShow(type: MemoryType): Prisma.Sql {
+  const pairs = columns[type].map((name) => {
+    const column = `m.${toSnakeCase(name)}`;
+    return `'${name}', ${moments.includes(name) ? milliseconds(column) : column}`;
+  });
+  return Prisma.raw(`json_build_object(${pairs.join(', ')})`);
 }

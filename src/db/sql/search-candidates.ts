@@ -1,7 +1,7 @@
 import pgvector from 'pgvector';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryType } from './memory-snapshot.ts';
-import { columnsToShow, milliseconds, readRow, rowToShow, type ListedRow } from './memories-to-show.ts';
+import { columnsToShow, milliseconds } from './memories-to-show.ts';
 import { rowConditions, type RowFilter } from './search-filter.ts';
 import { pastRows, rowsToSearch } from './search-rows.ts';
 
@@ -106,22 +106,40 @@ export function selectCandidates(query: CandidateQuery): Prisma.Sql | null {
   if (parts.length === 0) return null;
   return Prisma.sql`
     WITH ${Prisma.join([asked(query), ...pastRows(query.filter)])}
-    SELECT coalesce(json_agg(json_build_array(${listed})), '[]')::text AS candidates FROM (${Prisma.join(parts, ' UNION ALL ')}) c`;
+    SELECT coalesce(json_agg(json_build_array(${listed(query)})), '[]')::text AS candidates FROM (${Prisma.join(parts, ' UNION ALL ')}) c`;
 }
 
-/** A candidate comes as one list of texts, one of numbers and those that are lists themselves, as a row to show does. */
-const listed = Prisma.raw(`
-  ARRAY[c.type::text, c.id::text, c.maturity::text, c.subject_key::text, c.predicate_key::text, c.session_id::text],
-  ARRAY[c.created_at, c.happened_at, c.referenced_at, c.confirmed_at, c.importance::float8, c.confidence::float8,
-    c.decay_rate::float8, c.similarity::float8, c.nearest::int::float8, c.asks::int::float8, c.tells_time::int::float8],
-  c.words, c.lenders, c.shown`);
+/**
+ * A candidate comes as one list of texts, one of numbers and those that are lists themselves: to write a value of JSON the
+ * database looks up its type each time, but only once for a list. For hundreds of candidates that is the longer part of it.
+ */
+const texts = ['type', 'id', 'maturity', 'subject_key', 'predicate_key', 'session_id'];
+const times = ['created_at', 'happened_at', 'referenced_at', 'confirmed_at'];
+const numbers = [...times, 'importance', 'confidence', 'decay_rate', 'similarity', 'nearest', 'asks', 'tells_time'];
 
+/** What comes besides of one that may be shown. */
+const sealing = ['sealed_content', 'data_key_id'];
+const textsToShow = ['content', 'scope', 'permanence', 'subject', 'predicate', 'kind', ...sealing];
+const numbersToShow = ['version', 'observed_at', 'valid_to'];
+
+function listed({ toShow }: CandidateQuery): Prisma.Sql {
+  const list = (names: readonly string[], type: string): string =>
+    `ARRAY[${names.map((name) => `c.${name}::${type}`).join(', ')}]`;
+  const [said, measured] = toShow
+    ? [
+        [...texts, ...textsToShow],
+        [...numbers, ...numbersToShow],
+      ]
+    : [texts, numbers];
+  return Prisma.raw(`${list(said, 'text')}, ${list(measured, 'float8')}, c.words, c.lenders`);
+}
+
+/** As `listed` lists them. */
 type ListedCandidate = [
   texts: [MemoryType, string, ...(string | null)[]],
   numbers: [number, number, number | null, number | null, number, number, number, number | null, ...number[]],
   words: number[],
   lenders: (number | null)[][] | null,
-  shown: ListedRow | null,
 ];
 
 /** What the statement answered. */
@@ -129,7 +147,7 @@ export function readCandidates(answer: string | null | undefined): CandidateRow[
   return (JSON.parse(answer ?? '[]') as ListedCandidate[]).map(readCandidate);
 }
 
-function readCandidate([said, measured, words, lenders, shown]: ListedCandidate): CandidateRow {
+function readCandidate([said, measured, words, lenders]: ListedCandidate): CandidateRow {
   return {
     type: said[0],
     id: said[1],
@@ -150,8 +168,37 @@ function readCandidate([said, measured, words, lenders, shown]: ListedCandidate)
     tells_time: measured[10] === 1,
     words,
     lenders: lenders?.map(readLender) ?? null,
-    shown: shown === null ? null : readRow(shown),
+    shown: said.length > texts.length ? readShown(said, measured) : null,
   };
+}
+
+/** What its type does not have is null. */
+function readShown(said: ListedCandidate[0], measured: ListedCandidate[1]): Record<string, unknown> {
+  return {
+    id: said[1],
+    version: measured[11],
+    content: said[6],
+    importance: measured[4],
+    createdAt: new Date(measured[0]),
+    lastReferencedAt: asMoment(measured[2]),
+    scope: said[7],
+    permanence: said[8],
+    confidence: measured[5],
+    decayRate: measured[6],
+    lastConfirmedAt: asMoment(measured[3]),
+    maturity: said[2],
+    subject: said[9],
+    predicate: said[10],
+    kind: said[11],
+    sealedContent: said[12],
+    dataKeyId: said[13],
+    observedAt: asMoment(measured[12] ?? null),
+    validTo: asMoment(measured[13] ?? null),
+  };
+}
+
+function asMoment(time: number | null): Date | null {
+  return time === null ? null : new Date(time);
 }
 
 function readLender([share, similarity, ...words]: (number | null)[]): Lender {
@@ -198,9 +245,9 @@ function candidatesOf(type: MemoryType, conditions: Prisma.Sql, query: Candidate
           ${placeOf(type)} AS place
         FROM brought GROUP BY id
       )
-    SELECT ${columnsOf(type)}, ${source.similarity} AS similarity, found.nearest,
-      ${source.words} AS words, found.lenders, ${conversationOf(type)}, ${tellsTime(query)} AS tells_time,
-      ${shownOf(type, query)} AS shown
+    SELECT ${columnsOf(type)}, ${source.similarity} AS similarity, found.nearest::int,
+      ${source.words} AS words, found.lenders, ${conversationOf(type)},
+      ${tellsTime(query)}::int AS tells_time ${shownOf(type, query)}
     FROM found ${source.join('found')}
     WHERE found.nearest OR found.place <= ${query.most})`;
 }
@@ -306,8 +353,18 @@ function tellsTime({ timeWords }: CandidateQuery): Prisma.Sql {
   return Prisma.sql`(m.content ~ '[0-9]' OR m.search_vector @@ ${timeWords}::tsquery)`;
 }
 
+/** For the end of a SELECT. */
 function shownOf(type: MemoryType, { toShow }: CandidateQuery): Prisma.Sql {
-  return toShow ? rowToShow(type) : Prisma.sql`NULL::json`;
+  if (!toShow) return Prisma.empty;
+  const there = columnsToShow(type);
+  const columns = (names: readonly string[], empty: string): string[] =>
+    names.map((name) => `${there.includes(name) ? valueOf(name) : empty} AS ${name}`);
+  return Prisma.raw([``, ...columns(textsToShow, 'NULL::text'), ...columns(numbersToShow, 'NULL::float8')].join(', '));
+}
+
+function valueOf(name: string): string {
+  if (name === 'version') return 'm.version::float8';
+  return numbersToShow.includes(name) ? milliseconds(`m.${name}`) : `m.${name}::text`;
 }
 
 /** Nothing but emoji, quotation marks and remarks in brackets stands after the question mark. */
@@ -315,8 +372,8 @@ const asks = Prisma.sql`right(m.content, 1000) ~ ${String.raw`[?？؟](\[[^]]*\]
 
 function conversationOf(type: MemoryType): Prisma.Sql {
   return type === 'episode'
-    ? Prisma.sql`m.session_id, ${asks} AS asks`
-    : Prisma.sql`NULL::uuid AS session_id, false AS asks`;
+    ? Prisma.sql`m.session_id, (${asks})::int AS asks`
+    : Prisma.sql`NULL::uuid AS session_id, 0 AS asks`;
 }
 
 function columnsOf(type: MemoryType): Prisma.Sql {
