@@ -51,49 +51,38 @@ function clusterOf({ subject_key, predicate_key }: CandidateRow): string | null 
   return subject_key === null ? null : JSON.stringify([subject_key, predicate_key]);
 }
 
+/** By how many words each has in common with those before it, which are counted by word and not by pair of texts. */
 function foldDuplicates<T extends Contender>(
   contenders: readonly T[],
   similarity: number,
 ): { contender: T; folded: T[] }[] {
-  const kept: { contender: T; folded: T[]; words: Set<string> }[] = [];
+  const kept: { contender: T; folded: T[]; words: number }[] = [];
   const placesOf = new Map<string, number[]>();
+  const common = new Uint32Array(contenders.length);
   for (const contender of contenders) {
     const words = wordsOfMemory(contender.memory);
-    const place = placesToCompare(words, placesOf, similarity).find((candidate) => {
-      const other = kept[candidate];
-      return other && isSameSort(other.contender, contender) && overlap(other.words, words) >= similarity;
+    common.fill(0, 0, kept.length);
+    for (const word of words) for (const place of placesOf.get(word) ?? none) common[place] = (common[place] ?? 0) + 1;
+    const same = kept.find((other, place) => {
+      const shared = common[place] ?? 0;
+      return shared / (words.size + other.words - shared) >= similarity && isSameSort(other.contender, contender);
     });
-    if (place !== undefined) kept[place]?.folded.push(contender);
+    if (same !== undefined) same.folded.push(contender);
     else {
       for (const word of words) addPlace(placesOf, word, kept.length);
-      kept.push({ contender, folded: [], words });
+      kept.push({ contender, folded: [], words: words.size });
     }
   }
   return kept;
 }
+
+const none: readonly number[] = [];
 
 function addPlace(placesOf: Map<string, number[]>, word: string, place: number): void {
   const places = placesOf.get(word);
   if (places === undefined) placesOf.set(word, [place]);
   else places.push(place);
 }
-
-/**
- * The better ones that could say the same, best first. To share so many words they can lack only a few of them, and so
- * have one of any few and one more, such as the rarest: hundreds of texts need not each be compared with each.
- */
-function placesToCompare(
-  words: ReadonlySet<string>,
-  placesOf: ReadonlyMap<string, readonly number[]>,
-  similarity: number,
-): number[] {
-  const canLack = Math.floor(words.size * (1 - similarity) + 1e-9);
-  const byWord = Array.from(words, (word) => placesOf.get(word) ?? none).toSorted((a, b) => a.length - b.length);
-  const places = byWord.slice(0, canLack + 1).flat();
-  return places.length < 2 ? places : [...new Set(places)].toSorted((a, b) => a - b);
-}
-
-const none: readonly number[] = [];
 
 /** A rule and the warning against it say nearly the same and mean the opposite. */
 function isSameSort(a: Contender, b: Contender): boolean {
@@ -105,12 +94,4 @@ function wordsOfMemory({ type, row }: Memory): Set<string> {
   const text = type === 'fact' ? `${row.subject} ${row.predicate} ${row.content}` : row.content;
   const words = wordsOf(text);
   return new Set(words.length === 0 ? [text] : words);
-}
-
-function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
-  const [small, large] = a.size <= b.size ? [a, b] : [b, a];
-  if (small.size === 0) return 1;
-  let common = 0;
-  for (const word of small) if (large.has(word)) common += 1;
-  return common / (a.size + b.size - common);
 }
