@@ -4,19 +4,18 @@ import { averageLength, countDocuments, type CorpusStatistics } from './corpus-s
 
 /** Words beyond these add little to a score: they are the ones that most memories have. */
 const mostWords = 32;
-/** Memories that are looked at because they have one of the rarer words, and because they have two of the others. */
-const mostRareMatches = 1500;
-const mostPairMatches = 1500;
-/** Words that pairs are made of: a prompt of pages has more pairs than an index should be asked for. */
-const mostPairedWords = 8;
+/**
+ * Memories that are looked at because they have one of the rarer words, and because they have some of the others together;
+ * and the newest with the next word, when the rarer ones find less than asked for. Among so many that they are not counted
+ * to read a row is dear. Words that are asked for together are few: a prompt of pages has more pairs than an index should
+ * be asked for, and of a frequent word it reads all that have it.
+ */
+const mostMatches = { rare: 1500, together: 1500, common: 1000, combinedWords: 8 };
+const mostMatchesOfMany = { rare: 1000, together: 1000, common: 200, combinedWords: 5 };
 /** Words that are asked for together. */
 const mostCombined = 4;
 /** A word that more memories have is common even if it is the rarest of the query. */
 const mostMatchesOfRarest = 5000;
-/** The newest memories with the next word, when the rarer ones find less than asked for. */
-const mostCommonMatches = 1000;
-/** The same among so many that they are not counted: to read a row there is dear. */
-const mostCommonOfMany = 200;
 
 interface Word {
   lexeme: string;
@@ -36,15 +35,16 @@ export function chooseWords(
     .toSorted((a, b) => a.documents - b.documents || (a.lexeme < b.lexeme ? -1 : 1))
     .slice(0, mostWords);
   if (words.length === 0) return null;
-  const rareCount = countRare(words);
+  const isLarge = Object.values(statistics.byType).some(({ isEstimated }) => isEstimated);
+  const limits = isLarge ? mostMatchesOfMany : mostMatches;
+  const rareCount = countRare(words, limits.rare);
   const rareMatches = words.slice(0, rareCount).reduce((sum, { documents }) => sum + documents, 0);
   const rare = [
     ...words.slice(0, rareCount).map(quote),
-    ...combinationsOf(words.slice(rareCount, rareCount + mostPairedWords), statistics),
+    ...combinationsOf(words.slice(rareCount, rareCount + limits.combinedWords), statistics, limits.together),
   ];
   const next = rareMatches < most ? words[rareCount] : undefined;
-  const isLarge = Object.values(statistics.byType).some(({ isEstimated }) => isEstimated);
-  const mostCommon = Math.max(isLarge ? mostCommonOfMany : mostCommonMatches, most);
+  const mostCommon = Math.max(limits.common, most);
   return {
     any: words.map(quote).join(' | '),
     rare: rare.length === 0 ? null : rare.join(' | '),
@@ -76,9 +76,9 @@ export function leavesMatchesOut(keyword: KeywordQuery): boolean {
   return keyword.rare !== keyword.any;
 }
 
-function countRare(words: readonly Word[]): number {
+function countRare(words: readonly Word[], mostRare: number): number {
   let matches = 0;
-  const end = words.findIndex(({ documents }) => (matches += documents) > mostRareMatches);
+  const end = words.findIndex(({ documents }) => (matches += documents) > mostRare);
   if (end !== 0) return end === -1 ? words.length : end;
   return (words[0]?.documents ?? 0) <= mostMatchesOfRarest ? 1 : 0;
 }
@@ -87,18 +87,18 @@ function countRare(words: readonly Word[]): number {
  * Two words that many memories have are together as telling as a rare one; where too many have both, three or four are.
  * As many of them as find few memories together, pairs first.
  */
-function combinationsOf(words: readonly Word[], statistics: CorpusStatistics): string[] {
+function combinationsOf(words: readonly Word[], statistics: CorpusStatistics, mostTogether: number): string[] {
   const chosen: Combination[] = [];
   let matches = 0;
   for (let size = 2; size <= mostCombined; size++) {
     const found = combine(words, size, statistics).filter((one) => !chosen.some((other) => includes(one, other)));
     for (const one of found.toSorted(byMatches)) {
       matches += one.matches;
-      if (matches > mostPairMatches) break;
+      if (matches > mostTogether) break;
       chosen.push(one);
     }
     // Others have no sample to tell how many have three words.
-    if (matches <= mostPairMatches || statistics.sampled.size === 0) break;
+    if (matches <= mostTogether || statistics.sampled.size === 0) break;
     matches = chosen.reduce((sum, one) => sum + one.matches, 0);
   }
   return chosen.map(({ words: together }) => `(${together.map(quote).join(' & ')})`);
@@ -125,12 +125,22 @@ function estimateMatches(words: readonly Word[], statistics: CorpusStatistics): 
   const [first = [], ...others] = words.map(({ lexeme }) => statistics.sampled.get(lexeme) ?? []);
   let [sampled, least] = [0, Infinity];
   for (const { type, marks, weight } of first) {
-    const sets = others.map((other) => other.find((one) => one.type === type)?.marks);
-    const together = [...marks].filter((mark) => sets.every((set) => set?.has(mark) === true));
-    sampled += together.length * weight;
+    const lists = others.map((other) => other.find((one) => one.type === type)?.marks ?? noMarks);
+    sampled += lists.reduce(inBoth, marks).length * weight;
     least = Math.min(least, weight);
   }
   return sampled > 0 ? sampled : Math.min(byChance, least);
+}
+
+const noMarks = new Uint16Array();
+
+/** Of two lists in order. */
+function inBoth(first: Uint16Array, second: Uint16Array): Uint16Array {
+  let place = 0;
+  return first.filter((mark) => {
+    while (place < second.length && (second[place] as number) < mark) place++;
+    return second[place] === mark;
+  });
 }
 
 function includes({ words }: Combination, other: Combination): boolean {

@@ -13,8 +13,8 @@ export interface TypeStatistics {
   isEstimated: boolean;
 }
 
-/** Which rows of the sample of a type have a word, and how many memories each of them stands for. */
-export type SampledWord = readonly { type: MemoryType; marks: ReadonlySet<number>; weight: number }[];
+/** Which rows of the sample of a type have a word, by their marks in order, and how many memories each stands for. */
+export type SampledWord = readonly { type: MemoryType; marks: Uint16Array; weight: number }[];
 
 /** What BM25 has to know of all the memories that a caller may find. */
 export interface CorpusStatistics {
@@ -35,8 +35,8 @@ const mostKeptForMs = 60 * 60_000;
 const documentsPerKeptMinute = 10_000;
 const mostCorpora = 1000;
 const mostLexemes = 20_000;
-/** A frequent word takes some kilobytes. */
-const mostSampledWords = 2000;
+/** Marks of all sampled words together, at two bytes each. */
+const mostMarks = 1_000_000;
 
 /** By what is one and the same for all that reach into one database. */
 const kept = new WeakMap<EventSignal, LRUCache<string, CorpusStatistics>>();
@@ -70,8 +70,13 @@ export function createStatistics(
   const byType = Object.fromEntries(Object.entries(counted).map(([type, one]) => [type, scaled(one)]));
   // With `max` it would make room for all of them at once, for each search of few memories.
   const documentsWith = new LRUCache<string, number>({ maxSize: mostLexemes, sizeCalculation: () => 1 });
-  const sampled = new LRUCache<string, SampledWord>({ maxSize: mostSampledWords, sizeCalculation: () => 1 });
+  const sampled = new LRUCache<string, SampledWord>({ maxSize: mostMarks, sizeCalculation: countMarks });
   return { byType, documentsWith, sampled, takenAt: at.getTime() };
+}
+
+/** And some for the word itself. */
+function countMarks(word: SampledWord): number {
+  return word.reduce((count, { marks }) => count + marks.length, 100);
 }
 
 /** The rows that were not looked at are taken to be like those that were. */

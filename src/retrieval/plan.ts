@@ -148,7 +148,7 @@ function uncountedWords({ corpus, statistics: { byType, documentsWith, sampled }
         lexeme,
         [...sizes].map(([type, size], place) => ({
           type,
-          marks: new Set(marks[place]),
+          marks: Uint16Array.from(marks[place] ?? []).toSorted(),
           weight: size / sampleRows,
         })),
       );

@@ -18,7 +18,7 @@ function statisticsOf(words: Record<string, { documents: number; marks?: number[
   const statistics = createStatistics(counted, { ...completeFilter(retrieval.context(), {}), at });
   for (const [lexeme, { documents, marks }] of Object.entries(words)) {
     statistics.documentsWith.set(lexeme, documents);
-    if (marks !== undefined) statistics.sampled.set(lexeme, [{ type: 'fact', marks: new Set(marks), weight }]);
+    if (marks !== undefined) statistics.sampled.set(lexeme, [{ type: 'fact', marks: Uint16Array.from(marks), weight }]);
   }
   return statistics;
 }

@@ -241,7 +241,7 @@ function candidatesOf(type: MemoryType, conditions: Prisma.Sql, query: Candidate
         UNION ALL SELECT id, 0, NULL, true FROM (${source.nearest}) nearest
       ),
       found AS (
-        SELECT id, bool_or(nearest) AS nearest, json_agg(lender) FILTER (WHERE lender IS NOT NULL) AS lenders,
+        SELECT id, bool_or(nearest) AS nearest, array_agg(lender) FILTER (WHERE lender IS NOT NULL) AS lenders,
           ${placeOf(type)} AS place
         FROM brought GROUP BY id
       )
