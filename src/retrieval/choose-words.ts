@@ -10,8 +10,8 @@ const mostWords = 32;
  * to read a row is dear. Words that are asked for together are few: a prompt of pages has more pairs than an index should
  * be asked for, and of a frequent word it reads all that have it.
  */
-const mostMatches = { rare: 1500, together: 1500, common: 1000, combinedWords: 8 };
-const mostMatchesOfMany = { rare: 1000, together: 1000, common: 200, combinedWords: 5 };
+const mostMatches = { rare: 1000, together: 1000, common: 300, combinedWords: 6 };
+const mostMatchesOfMany = { ...mostMatches, common: 200, combinedWords: 5 };
 /** Words that are asked for together. */
 const mostCombined = 4;
 /** A word that more memories have is common even if it is the rarest of the query. */
