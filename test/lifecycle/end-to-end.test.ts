@@ -343,6 +343,8 @@ describe('a model that answers', () => {
       for (let day = 1; day <= 200; day++) {
         world.clock.now = new Date(finished.getTime() + day * dayMs);
         if (day <= 12) await door.recall({ topic: 'Porto marathon', scope: 'health', limit: 1 });
+        // References are written after the answer, and days pass in no time here.
+        await world.app.createContext().references.flush();
         await sweepDecay(job('decay-sweep'), { dryRun: false });
         await sweepPromotions(job('promote'), { dryRun: false });
         await sweepEpisodes(job('episode-cleanup'), { dryRun: false });
