@@ -57,9 +57,10 @@ async function measureEngine(engine: string, given: Record<string, string>, size
     await once(http.listen(0, '127.0.0.1'), 'listening');
     const address = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
     const context = app.createContext().memory;
-    if (sizes.length === 0) await readTables(context);
-    if (sizes.length === 0)
+    if (sizes.length === 0) {
+      await readTables(context);
       return figuresOf(`${engine}, ${await countRows(context)} rows`, await measureRounds(context, address));
+    }
     const filler = await createFiller(context);
     const figures: Figure[] = [];
     let filled = 0;

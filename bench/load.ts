@@ -103,9 +103,10 @@ async function runLoad(address: string, operations: Record<string, Operation>): 
     const measure = async (): Promise<void> => {
       const failure = await ask(address, operation, asked++);
       // A refusal is quick, and no answer.
-      if (isMeasured && failure === null) times.get(name)?.push(performance.now() - arrival);
-      const what = isMeasured ? failure : `${failure}, while it warmed up`;
-      if (failure !== null) failures.set(`${what}`, (failures.get(`${what}`) ?? 0) + 1);
+      if (failure !== null) {
+        const what = isMeasured ? failure : `${failure}, while it warmed up`;
+        failures.set(what, (failures.get(what) ?? 0) + 1);
+      } else if (isMeasured) times.get(name)?.push(performance.now() - arrival);
     };
     pending.push(measure());
   }

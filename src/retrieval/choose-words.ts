@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import type { KeywordQuery } from '../db/sql/search-candidates.ts';
-import { averageLength, countDocuments, type CorpusStatistics } from './corpus-statistics.ts';
+import { averageLength, countDocuments, isLarge, type CorpusStatistics } from './corpus-statistics.ts';
 
 /** Words beyond these add little to a score: they are the ones that most memories have. */
 const mostWords = 32;
@@ -35,8 +35,7 @@ export function chooseWords(
     .toSorted((a, b) => a.documents - b.documents || (a.lexeme < b.lexeme ? -1 : 1))
     .slice(0, mostWords);
   if (words.length === 0) return null;
-  const isLarge = Object.values(statistics.byType).some(({ isEstimated }) => isEstimated);
-  const limits = isLarge ? mostMatchesOfMany : mostMatches;
+  const limits = isLarge(statistics) ? mostMatchesOfMany : mostMatches;
   const rareCount = countRare(words, limits.rare);
   const rareMatches = words.slice(0, rareCount).reduce((sum, { documents }) => sum + documents, 0);
   const rare = [

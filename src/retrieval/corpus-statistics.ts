@@ -85,6 +85,11 @@ function scaled({ documents, lexemes, estimate }: CountedType): TypeStatistics {
   return { documents: estimate, lexemes: (lexemes / documents) * estimate, isEstimated: true };
 }
 
+/** Whether there are so many of a type that they are not counted. */
+export function isLarge({ byType }: CorpusStatistics): boolean {
+  return Object.values(byType).some(({ isEstimated }) => isEstimated);
+}
+
 export function countDocuments({ byType }: CorpusStatistics): number {
   return Object.values(byType).reduce((total, { documents }) => total + documents, 0);
 }

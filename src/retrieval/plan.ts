@@ -12,7 +12,13 @@ import {
 } from '../db/sql/search-plan.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import { createStatistics, findStatistics, keepStatistics, type CorpusStatistics } from './corpus-statistics.ts';
+import {
+  createStatistics,
+  findStatistics,
+  isLarge,
+  keepStatistics,
+  type CorpusStatistics,
+} from './corpus-statistics.ts';
 import { corpusOf } from './filter.ts';
 import type { SearchMode } from './defaults.ts';
 import type { Routing } from './intent.ts';
@@ -125,11 +131,13 @@ interface CountQuery {
 
 /** Statistics that are kept have not met every word yet. */
 function unmetWords(plan: PlanRead): CountQuery[] {
-  const isLarge = Object.values(plan.statistics.byType).some(({ isEstimated }) => isEstimated);
   const met = (lexeme: string): boolean => plan.statistics.documentsWith.has(lexeme) || plan.uncounted.includes(lexeme);
   const unmet = plan.row.lexemes.map(({ lexeme }) => lexeme).filter((lexeme) => !met(lexeme));
-  if (isLarge) plan.uncounted.push(...unmet);
-  if (isLarge || unmet.length === 0) return [];
+  if (unmet.length === 0) return [];
+  if (isLarge(plan.statistics)) {
+    plan.uncounted.push(...unmet);
+    return [];
+  }
   return [{ statement: selectDocumentCounts(plan.corpus, unmet), keep: (counts) => keepCounts(plan, counts) }];
 }
 

@@ -1,6 +1,7 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { toSnakeCase } from '../../names.ts';
 import { memoryTables, type MemoryType } from './memory-snapshot.ts';
+import { milliseconds, readMoments } from './moments.ts';
 import { rowConditions, type RowFilter } from './search-filter.ts';
 
 /** What the line of a memory is written from, and what ranks it. The other columns, vectors above all, are dear to read. */
@@ -20,11 +21,6 @@ export function columnsToShow(type: MemoryType): string[] {
 
 const moments: readonly string[] = ['createdAt', 'lastReferencedAt', 'lastConfirmedAt', 'observedAt', 'validTo'];
 
-/** Rounded, for a moment has no more than milliseconds; the exact `extract` takes ten times as long. */
-export function milliseconds(column: string): string {
-  return `round(date_part('epoch', ${column}) * 1000)`;
-}
-
 export interface MemoryRowToShow {
   type: MemoryType;
   /** By the names that rows have in here. */
@@ -34,12 +30,7 @@ export interface MemoryRowToShow {
 /** What the statement below answered. */
 export function readMemoriesToShow(answer: string | null | undefined): MemoryRowToShow[] {
   const found = JSON.parse(answer ?? '[]') as MemoryRowToShow[];
-  for (const { row } of found) {
-    for (const name of moments) {
-      const value = row[name];
-      if (typeof value === 'number') row[name] = new Date(value);
-    }
-  }
+  for (const { row } of found) readMoments(row, moments);
   return found;
 }
 

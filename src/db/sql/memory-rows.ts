@@ -1,7 +1,7 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { toSnakeCase } from '../../names.ts';
-import { milliseconds } from './memories-to-show.ts';
 import { memoryTables, memoryTypes, type MemoryType } from './memory-snapshot.ts';
+import { milliseconds, readMoments } from './moments.ts';
 
 /** Every column but vectors and lexemes, by the names that rows have in here. */
 const columns: Record<MemoryType, readonly string[]> = {
@@ -53,11 +53,6 @@ export interface MemoryRowFound {
 /** What the statement answered, with the values that rows have in here. */
 export function readMemoryRows(answer: string | null | undefined): MemoryRowFound[] {
   const found = JSON.parse(answer ?? '[]') as { type: MemoryType; row: Record<string, unknown> }[];
-  for (const { type, row } of found) {
-    for (const name of moments[type]) {
-      const value = row[name];
-      if (typeof value === 'number') row[name] = new Date(value);
-    }
-  }
+  for (const { type, row } of found) readMoments(row, moments[type]);
   return found as unknown as MemoryRowFound[];
 }

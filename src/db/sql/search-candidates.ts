@@ -1,7 +1,8 @@
 import pgvector from 'pgvector';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryType } from './memory-snapshot.ts';
-import { columnsToShow, milliseconds } from './memories-to-show.ts';
+import { columnsToShow } from './memories-to-show.ts';
+import { milliseconds } from './moments.ts';
 import { rowConditions, type RowFilter } from './search-filter.ts';
 import { pastRows, rowsToSearch } from './search-rows.ts';
 
