@@ -206,11 +206,11 @@ const retrieval = table({
     description: 'Language whose word forms and stop words the keyword channel knows',
   }),
   candidates: setting(wholeNumber(10, 1000), {
-    default: 100,
-    description: 'Memories that each channel brings to a ranking, at least; never fewer than the limit',
+    default: 60,
+    description: 'Memories of a type that each channel brings, at least; more for a higher limit or token budget',
   }),
   exact_scan_rows: setting(wholeNumber(0, 100_000), {
-    default: 1000,
+    default: 700,
     description: 'Rows up to which each one is compared with the query, instead of searching an index',
   }),
   fusion: setting(oneOf('weighted', 'rrf'), {

@@ -6,7 +6,7 @@ import type { Maturity } from '../memory/rule-maturity.ts';
 import { requireButler } from '../memory/reach.ts';
 import { normaliseName } from '../memory/text.ts';
 import { checkOptionalUuid } from '../memory/values.ts';
-import { completeTokenBudget } from './defaults.ts';
+import { completeTokenBudget, matchesToFill } from './defaults.ts';
 import { fitBudget, type Fitted, type Line } from './fit-budget.ts';
 import { lineOf, longestLineOf, type MemoryToShow } from './memory-lines.ts';
 import { readQuery } from './query-text.ts';
@@ -97,10 +97,12 @@ function prepare(context: MemoryContext, input: ContextInput): PreparedContext {
   const { text } = readQuery(input.triggerPrompt, { field: 'trigger_prompt', isExpression: false });
   const butler = requireButler(context, normaliseName('butler', input.butler));
   const withEpisodes = input.includeEpisodes ?? retrieval.context.includeEpisodes;
+  const tokenBudget = completeTokenBudget(input.tokenBudget, retrieval);
   return {
     prompt: text,
     butler,
-    tokenBudget: completeTokenBudget(input.tokenBudget, retrieval),
+    tokenBudget,
+    mostOfType: matchesToFill(tokenBudget, retrieval),
     sessionId: checkOptionalUuid('session_id', input.sessionId),
     recentEpisodes: withEpisodes ? retrieval.context.recentEpisodes : 0,
     at: context.now(),

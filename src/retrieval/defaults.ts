@@ -38,3 +38,11 @@ export function completeTokenBudget(
   }
   return budget;
 }
+
+/** What a line of a context takes, with its notes. */
+const tokensOfLine = 40;
+
+/** Matches of each type that it takes to fill a context: with those of one type alone, if there are no others. */
+export function matchesToFill(tokenBudget: number, { candidates }: Config['memory']['retrieval']): number {
+  return Math.min(limitMaximum, Math.max(candidates, Math.ceil(tokenBudget / tokensOfLine)));
+}

@@ -128,7 +128,7 @@ function explainOutcome(
   { id }: MemoryReference,
 ): Part {
   const considered = outcome.considered.find((one) => one.id === id);
-  if (considered === undefined) return noMatch(retrieval);
+  if (considered === undefined) return noMatch(Math.max(retrieval.candidates, outcome.limit));
   const scores = scoresOf({ ...considered, composite: compositeOf(considered) });
   const place = outcome.results.findIndex(({ memory }) => memory.row.id === id);
   if (place >= 0) return came(place, scores);
@@ -152,10 +152,10 @@ async function answerContext(
   }
   const drop = assembled.dropped.find((one) => one.id === id);
   if (drop !== undefined) {
-    const reason = drop.reason ?? reasonOf(drop.stage, scores, retrieval.candidates, retrieval);
+    const reason = drop.reason ?? reasonOf(drop.stage, scores, assembled.mostOfType, retrieval);
     return { stage: drop.stage, reason, scores };
   }
-  if (type !== 'episode') return noMatch(retrieval);
+  if (type !== 'episode') return noMatch(assembled.mostOfType);
   return { stage: 'limit', reason: `it is not among the newest ${retrieval.context.recentEpisodes} of its butler` };
 }
 
@@ -172,8 +172,8 @@ function came(place: number, scores: Part['scores'] = null): Part {
   return { came: true, place: place + 1, scores, reason: `it came in place ${place + 1}` };
 }
 
-function noMatch({ candidates }: Config['memory']['retrieval']): Part {
-  const reason = `neither by its words nor by its meaning is it among the best ${candidates} matches of its type`;
+function noMatch(mostOfType: number): Part {
+  const reason = `neither by its words nor by its meaning is it among the best ${mostOfType} matches of its type`;
   return { stage: 'no_match', reason };
 }
 

@@ -20,6 +20,8 @@ export interface ContextQuestion {
   prompt: string;
   butler: string;
   recentEpisodes: number;
+  /** Facts, and rules, that each channel brings and that may be shown. */
+  mostOfType: number;
   at: Date;
 }
 
@@ -71,9 +73,9 @@ export async function rankForContexts(
   );
 }
 
-function prepareMatching(context: MemoryContext, { prompt, butler }: ContextQuestion): PreparedSearch {
-  const limit = context.config.memory.retrieval.candidates;
-  return { ...prepareRecall(context, { topic: prompt, scope: butler, types: ['fact', 'rule'], limit }), toShow: true };
+function prepareMatching(context: MemoryContext, { prompt, butler, mostOfType }: ContextQuestion): PreparedSearch {
+  const input = { topic: prompt, scope: butler, types: ['fact', 'rule'] as const, limit: mostOfType };
+  return { ...prepareRecall(context, input), toShow: true };
 }
 
 function standingStatement(context: MemoryContext, { butler, recentEpisodes }: ContextQuestion): Prisma.Sql {
@@ -101,7 +103,7 @@ function draftOf(
   return {
     always: standing.map((memory) => rankStanding(context, question, memory, scored)),
     others,
-    eligible: listEligible(context, others),
+    eligible: listEligible(question, others),
   };
 }
 
@@ -169,8 +171,7 @@ function unmatched({ type, row }: MemoryToShow & { type: 'fact' | 'rule' }): Can
  * What no floor has dropped. Rules must not be crowded out by facts, nor facts by rules: as many of each as a channel
  * brings.
  */
-function listEligible(context: MemoryContext, scored: readonly Scored[]): Scored[] {
-  const mostOfType = context.config.memory.retrieval.candidates;
+function listEligible({ mostOfType }: ContextQuestion, scored: readonly Scored[]): Scored[] {
   const rooms = { fact: mostOfType, rule: mostOfType, episode: 0 };
   const above = scored.filter((one) => one.droppedBy === null);
   for (const one of above) if (rooms[one.candidate.type]-- <= 0) one.droppedBy = 'limit';

@@ -257,6 +257,15 @@ describe('the token budget', () => {
     expect(sections.map(({ items }) => items.length)).toEqual([8, 8, 8]);
   });
 
+  it('that is larger brings more, beyond what a search looks at', async () => {
+    for (let number = 1; number <= 90; number++) await fact(`drinks tea number ${number} from pot ${number * 7}`);
+    const [some, all] = [await build({ tokenBudget: 1000 }), await build({ tokenBudget: 6000 })];
+
+    expect(context.config.memory.retrieval.candidates).toBeLessThan(90);
+    expect(linesOf(some).length).toBeLessThan(60);
+    expect(linesOf(all)).toHaveLength(90 + 24);
+  });
+
   it('is the configured one when none is named, and refused when it is none', async () => {
     expect((await build()).tokenBudget).toBe(3000);
     for (const tokenBudget of [-1, 0.5, Number.NaN, 2_000_000]) {
