@@ -5,13 +5,20 @@ import { averageLength, countDocuments, isLarge, type CorpusStatistics } from '.
 /** Words beyond these add little to a score: they are the ones that most memories have. */
 const mostWords = 32;
 /**
- * Memories that are looked at because they have one of the rarer words, and because they have some of the others together;
- * and the newest with the next word, when the rarer ones find less than asked for. Among so many that they are not counted
- * to read a row is dear. Words that are asked for together are few: a prompt of pages has more pairs than an index should
- * be asked for, and of a frequent word it reads all that have it.
+ * Memories that are looked at, for each one that is wanted, because they have one of the rarer words, and because they have
+ * some of the others together; and the newest with the next word, when the rarer ones find less than wanted. Of real
+ * conversations a few hundred find as much as all. Among so many memories that they are not counted, to read a row is dear.
  */
-const mostMatches = { rare: 1000, together: 1000, common: 300, combinedWords: 6 };
-const mostMatchesOfMany = { ...mostMatches, common: 200, combinedWords: 5 };
+const matchesPerWanted = { rare: 5, together: 5, common: 3 };
+const commonPerWantedOfMany = 2;
+/** Memories that an index is to find by words that they have together, as far as is known: it reads each of them. */
+const mostFoundTogether = 1000;
+/**
+ * Words that are asked for together are few: a prompt of pages has more pairs than an index should be asked for, and of a
+ * frequent word it reads all that have it.
+ */
+const mostWordsToCombine = 6;
+const mostWordsToCombineOfMany = 5;
 /** Words that are asked for together. */
 const mostCombined = 4;
 /** A word that more memories have is common even if it is the rarest of the query. */
@@ -35,26 +42,44 @@ export function chooseWords(
     .toSorted((a, b) => a.documents - b.documents || (a.lexeme < b.lexeme ? -1 : 1))
     .slice(0, mostWords);
   if (words.length === 0) return null;
-  const limits = isLarge(statistics) ? mostMatchesOfMany : mostMatches;
+  const limits = limitsFor(most, statistics);
   const rareCount = countRare(words, limits.rare);
   const rareMatches = words.slice(0, rareCount).reduce((sum, { documents }) => sum + documents, 0);
-  const rare = [
-    ...words.slice(0, rareCount).map(quote),
-    ...combinationsOf(words.slice(rareCount, rareCount + limits.combinedWords), statistics, limits.together),
-  ];
+  const rare = words.slice(0, rareCount).map(quote);
+  const frequent = words.slice(rareCount, rareCount + limits.wordsToCombine);
+  const together = combinationsOf(frequent, statistics);
   const next = rareMatches < most ? words[rareCount] : undefined;
-  const mostCommon = Math.max(limits.common, most);
   return {
     any: words.map(quote).join(' | '),
-    rare: rare.length === 0 ? null : rare.join(' | '),
+    rare: anyOf(rare),
+    together: anyOf(together),
+    mostTogether: limits.together,
     common: next === undefined ? null : quote(next),
-    mostCommon,
-    isCommonFrequent: next !== undefined && isFrequent(next, statistics, mostCommon),
+    mostCommon: limits.common,
+    isCommonFrequent: next !== undefined && isFrequent(next, statistics, limits.common),
     words: words.map((word) => ({ wanted: quote(word), inverseFrequency: inverseFrequency(word, statistics) })),
     k1: retrieval.bm25.k1,
     b: retrieval.bm25.b,
     averageLength: averageLength(statistics),
     neighbours: retrieval.neighbourWeights,
+  };
+}
+
+interface Limits {
+  rare: number;
+  together: number;
+  common: number;
+  wordsToCombine: number;
+}
+
+function limitsFor(most: number, statistics: CorpusStatistics): Limits {
+  const ofMany = isLarge(statistics);
+  const { rare, together, common } = matchesPerWanted;
+  return {
+    rare: most * rare,
+    together: most * together,
+    common: most * (ofMany ? commonPerWantedOfMany : common),
+    wordsToCombine: ofMany ? mostWordsToCombineOfMany : mostWordsToCombine,
   };
 }
 
@@ -68,7 +93,7 @@ function isFrequent({ documents }: Word, statistics: CorpusStatistics, wanted: n
 
 /** The same without leaving any match out, for when that was too few. */
 export function withEveryMatch(keyword: KeywordQuery): KeywordQuery {
-  return { ...keyword, rare: keyword.any, common: null };
+  return { ...keyword, rare: keyword.any, together: null, common: null };
 }
 
 export function leavesMatchesOut(keyword: KeywordQuery): boolean {
@@ -86,18 +111,18 @@ function countRare(words: readonly Word[], mostRare: number): number {
  * Two words that many memories have are together as telling as a rare one; where too many have both, three or four are.
  * As many of them as find few memories together, pairs first.
  */
-function combinationsOf(words: readonly Word[], statistics: CorpusStatistics, mostTogether: number): string[] {
+function combinationsOf(words: readonly Word[], statistics: CorpusStatistics): string[] {
   const chosen: Combination[] = [];
   let matches = 0;
   for (let size = 2; size <= mostCombined; size++) {
     const found = combine(words, size, statistics).filter((one) => !chosen.some((other) => includes(one, other)));
     for (const one of found.toSorted(byMatches)) {
       matches += one.matches;
-      if (matches > mostTogether) break;
+      if (matches > mostFoundTogether) break;
       chosen.push(one);
     }
     // Others have no sample to tell how many have three words.
-    if (matches <= mostTogether || statistics.sampled.size === 0) break;
+    if (matches <= mostFoundTogether || statistics.sampled.size === 0) break;
     matches = chosen.reduce((sum, one) => sum + one.matches, 0);
   }
   return chosen.map(({ words: together }) => `(${together.map(quote).join(' & ')})`);
@@ -158,6 +183,10 @@ function inverseFrequency({ documents }: Word, statistics: CorpusStatistics): nu
   // Kept statistics may be older than the count of a word.
   const all = Math.max(countDocuments(statistics), documents);
   return Math.log(1 + (all - documents + 0.5) / (documents + 0.5));
+}
+
+function anyOf(queries: readonly string[]): string | null {
+  return queries.length === 0 ? null : queries.join(' | ');
 }
 
 /** A tsquery of the lexeme as it is: nothing in it is an operator. */

@@ -2,10 +2,11 @@ import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import {
   readCandidates,
   selectCandidates,
-  setIndexScan,
+  setSearch,
   type CandidateQuery,
   type CandidateRow,
 } from '../db/sql/search-candidates.ts';
+import { isNarrow } from '../db/sql/search-filter.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { chooseWords, leavesMatchesOut, withEveryMatch } from './choose-words.ts';
@@ -106,14 +107,13 @@ async function findCandidates(context: MemoryContext, planned: readonly PlannedS
   });
 }
 
-/** In one round trip. What is set for an index scan stays set, so those without one come first. */
+/** In one round trip. What is set stays set, so those that set nothing come first. */
 async function readAll({ db, principal }: MemoryContext, planned: readonly PlannedSearch[]): Promise<CandidateRow[][]> {
   const asked = planned.flatMap((one, place) => {
     const statement = isSearched(one.query) ? selectCandidates(one.query) : null;
-    return statement === null ? [] : [{ place, statement, settings: settingsOf(one) }];
+    return statement === null ? [] : [{ place, statements: [...settingsOf(one), statement] }];
   });
-  const ordered = asked.toSorted((a, b) => a.settings.length - b.settings.length);
-  const answered = ordered.map(({ place, settings, statement }) => ({ place, statements: [...settings, statement] }));
+  const answered = asked.toSorted((a, b) => a.statements.length - b.statements.length);
   const candidates: CandidateRow[][] = planned.map(() => []);
   if (answered.length === 0) return candidates;
   const answers = await db.roundTrip(
@@ -136,8 +136,13 @@ function usesIndexes({ search, plan }: PlannedSearch): boolean {
   return search.filter.types.some((type) => !plan.exact.has(type));
 }
 
+/** The past has no indexes that a planner could miss. */
 function settingsOf(planned: PlannedSearch): Prisma.Sql[] {
-  return usesIndexes(planned) ? [setIndexScan(planned.query.most, planned.plan.hasIterativeScan)] : [];
+  const { search, plan, query } = planned;
+  if (search.filter.isPast) return [];
+  const { hasIterativeScan } = plan;
+  const indexScan = usesIndexes(planned) ? { most: query.most, hasIterativeScan } : null;
+  return [setSearch({ indexScan, isPlannedOnce: !isNarrow(search.filter) })];
 }
 
 /**

@@ -23,8 +23,8 @@ function statisticsOf(words: Record<string, { documents: number; marks?: number[
   return statistics;
 }
 
-function rareOf(statistics: CorpusStatistics, lexemes: string[]): string[] {
-  return chooseWords(lexemes, statistics, config.memory.retrieval, 100)?.rare?.split(' | ') ?? [];
+function togetherOf(statistics: CorpusStatistics, lexemes: string[]): string[] {
+  return chooseWords(lexemes, statistics, config.memory.retrieval, 100)?.together?.split(' | ') ?? [];
 }
 
 const rows = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, place) => from + place);
@@ -35,7 +35,7 @@ it('asks for two frequent words together where few memories have both', () => {
     stool: { documents: 20_000, marks: rows(19, 39) },
   });
 
-  expect(rareOf(statistics, ['piano', 'stool'])).toEqual([`('piano' & 'stool')`]);
+  expect(togetherOf(statistics, ['piano', 'stool'])).toEqual([`('piano' & 'stool')`]);
 });
 
 it('passes over two that are always met together, which chance would not tell', () => {
@@ -46,7 +46,7 @@ it('passes over two that are always met together, which chance would not tell', 
   });
 
   // Each pair with "receipt" stands for a thousand, and a second one would be more than is looked at.
-  expect(rareOf(statistics, ['piano', 'stool', 'receipt'])).toEqual([`('piano' & 'receipt')`]);
+  expect(togetherOf(statistics, ['piano', 'stool', 'receipt'])).toEqual([`('piano' & 'receipt')`]);
 });
 
 it('asks for three of them where every two are met too often', () => {
@@ -56,13 +56,23 @@ it('asks for three of them where every two are met too often', () => {
     receipt: { documents: 40_002, marks: [...rows(19, 40), ...rows(61, 80)] },
   });
 
-  expect(rareOf(statistics, ['piano', 'stool', 'receipt'])).toEqual([`('piano' & 'stool' & 'receipt')`]);
+  expect(togetherOf(statistics, ['piano', 'stool', 'receipt'])).toEqual([`('piano' & 'stool' & 'receipt')`]);
 });
 
 it('goes by chance where nothing was sampled, and asks for no three', () => {
   const known = { piano: { documents: 6000 }, stool: { documents: 6001 }, receipt: { documents: 900_000 } };
 
-  expect(rareOf(statisticsOf(known), ['piano', 'stool', 'receipt'])).toEqual([`('piano' & 'stool')`]);
+  expect(togetherOf(statisticsOf(known), ['piano', 'stool', 'receipt'])).toEqual([`('piano' & 'stool')`]);
+});
+
+it('asks for each rare word alone, as many memories as are worth a look for what is wanted', () => {
+  const statistics = statisticsOf({ walnut: { documents: 200 }, piano: { documents: 250 }, stool: { documents: 300 } });
+  const rareOf = (most: number): string | null | undefined =>
+    chooseWords(['stool', 'piano', 'walnut'], statistics, config.memory.retrieval, most)?.rare;
+
+  expect(rareOf(50)).toBe(`'walnut'`);
+  expect(rareOf(100)).toBe(`'walnut' | 'piano'`);
+  expect(rareOf(150)).toBe(`'walnut' | 'piano' | 'stool'`);
 });
 
 it('samples by marks that tell which rows have two words', async () => {

@@ -99,7 +99,70 @@ describe.skipIf(testEngine === 'pglite')('among many rows', () => {
       expect(idx_tup_fetch).toBeLessThan(rows[relname] / 4);
     }
   });
+
+  describe('and many tenants', () => {
+    const tenants = 1000;
+    const rowsOfTenant = 3;
+
+    beforeAll(async () => {
+      const { principal, db } = context;
+      await db.asOwner((client) => addTenants(client, principal.tenantId, { tenants, rowsOfTenant }));
+    }, 60_000);
+
+    /** A connection keeps a plan for all tenants once it has met the statement some times. */
+    const searchOften = async (by: MemoryContext): Promise<number> => {
+      let found = 0;
+      for (let times = 0; times < 8; times++) {
+        scans = [];
+        found = (await searchMemories(by, { query: 'walnut common', limit: 50 })).results.length;
+      }
+      return found;
+    };
+
+    it('a search reads few rows of a large one, whatever is best for the others', async () => {
+      expect(await searchOften(context)).toBe(50);
+      for (const { relname, seq_scan, idx_tup_fetch } of scans.flat()) {
+        expect({ relname, sequentialScans: seq_scan }).toEqual({ relname, sequentialScans: 0 });
+        expect(idx_tup_fetch).toBeLessThan(rows[relname] / 4);
+      }
+    });
+
+    it('and of a small one only its own', async () => {
+      const found = await searchOften({ ...context, principal: { ...context.principal, tenantId: 'small 1' } });
+
+      expect(found).toBe(3 * rowsOfTenant);
+      for (const { relname, seq_scan, idx_tup_fetch } of scans.flat()) {
+        expect({ relname, sequentialScans: seq_scan }).toEqual({ relname, sequentialScans: 0 });
+        expect(idx_tup_fetch).toBeLessThan(100);
+      }
+    });
+  });
 });
+
+/** Small ones, with copies of the large one's first rows and without vectors. */
+async function addTenants(
+  client: PoolClient,
+  large: string,
+  { tenants, rowsOfTenant }: { tenants: number; rowsOfTenant: number },
+): Promise<void> {
+  for (const table of Object.values(memoryTables)) {
+    const { rows: own } = await client.query<{ attname: string }>(
+      `SELECT attname FROM pg_attribute
+       WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
+         AND attname NOT LIKE '%embedding%' AND attname NOT IN ('tenant_id', 'id')`,
+      [table],
+    );
+    const columns = own.map(({ attname }) => attname).join(', ');
+    await client.query(
+      `INSERT INTO ${table} (tenant_id, id, ${columns})
+       SELECT 'small ' || n, gen_random_uuid(), ${columns}
+       FROM generate_series(1, ${tenants}) n,
+         (SELECT * FROM ${table} WHERE tenant_id = $1 AND content LIKE '%walnut%' LIMIT ${rowsOfTenant}) copied`,
+      [large],
+    );
+  }
+  await client.query('ANALYZE episodes, facts, rules');
+}
 
 /** A vector index is filled in a minute row by row, and in seconds when it is built at the end. */
 async function fillTables(client: PoolClient, tenantId: string): Promise<void> {

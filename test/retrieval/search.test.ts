@@ -56,6 +56,22 @@ describe('a keyword search', () => {
     expect(results[0]?.score).toBeCloseTo((inverseFrequency * 2 * 1.9) / (2 + norm), 6);
   });
 
+  it.each([0, 700])(
+    'goes by whether a word occurs, and no further, if k1 is 0 (each of %s rows looked at)',
+    async (rows) => {
+      await store('ramen ramen egg', 'ramen', '🍜', 'corn');
+      const { bm25 } = context.config.memory.retrieval;
+      const changed = { exactScanRows: rows, bm25: { ...bm25, k1: 0 } };
+      const by = retrieval.context({ principal: context.principal, retrieval: changed });
+      const { results } = await searchMemories(by, { query: 'ramen corn', mode: 'keyword' });
+      const scores = new Map(results.map(({ memory, score }) => [memory.row.content, score]));
+
+      expect([...scores.keys()].toSorted()).toEqual(['corn', 'ramen', 'ramen ramen egg']);
+      expect(scores.get('ramen')).toBeCloseTo(scores.get('ramen ramen egg') ?? 0, 6);
+      expect(scores.get('corn')).toBeGreaterThan(scores.get('ramen') ?? 0);
+    },
+  );
+
   it('knows the forms of a word', async () => {
     await store('We went camping by the lakes');
 

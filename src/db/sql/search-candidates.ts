@@ -28,8 +28,11 @@ export interface CandidateQuery {
 export interface KeywordQuery {
   /** All words, as a tsquery: what makes a memory a candidate where each is looked at. */
   any: string;
-  /** What makes it one where an index finds it: words that few memories have, and pairs of others. Null without any. */
+  /** What makes it one where an index finds it: words that few memories have. Null without any. */
   rare: string | null;
+  /** And others that it has together, for the newest such memories; or null. */
+  together: string | null;
+  mostTogether: number;
   /** Taken as well, for the newest memories only, where the rare words find few; or null. */
   common: string | null;
   mostCommon: number;
@@ -213,16 +216,35 @@ function asked({ semantic }: CandidateQuery): Prisma.Sql {
 
 const askedVector = Prisma.sql`(SELECT vector FROM asked)`;
 
-/** So that a filter cannot starve the index scan; no compiler for statements of milliseconds; and tables are in memory. */
-export function setIndexScan(most: number, hasIterativeScan: boolean): Prisma.Sql {
-  const efSearch = String(Math.min(1000, Math.max(40, most)));
-  const iterative = hasIterativeScan
-    ? Prisma.sql`, set_config('hnsw.iterative_scan', 'strict_order', true),
-        set_config('hnsw.max_scan_tuples', '200000', true)`
-    : Prisma.empty;
-  return Prisma.sql`
-    SELECT set_config('jit', 'off', true), set_config('random_page_cost', '1', true),
-      set_config('hnsw.ef_search', ${efSearch}, true) ${iterative}`;
+export interface SearchSettings {
+  /** Null when every row is looked at. */
+  indexScan: { most: number; hasIterativeScan: boolean } | null;
+  /** Whether the best way to the rows is the same whoever asks, and need be found only once. */
+  isPlannedOnce: boolean;
+}
+
+/**
+ * What the planner cannot know. A plan that is made once must do for every tenant, the one with ten memories and the one
+ * with a million: so rows are found by an index, the nearest ones by that of their vectors and never by sorting all of
+ * them. A filter cannot starve that scan. No compiler for statements of milliseconds; and tables are in memory.
+ */
+export function setSearch({ indexScan, isPlannedOnce }: SearchSettings): Prisma.Sql {
+  const settings: Record<string, string> = {
+    jit: 'off',
+    random_page_cost: '1',
+    enable_seqscan: 'off',
+    enable_sort: 'off',
+    plan_cache_mode: isPlannedOnce ? 'force_generic_plan' : 'auto',
+  };
+  if (indexScan !== null) {
+    settings['hnsw.ef_search'] = String(Math.min(1000, Math.max(40, indexScan.most)));
+    if (indexScan.hasIterativeScan) {
+      settings['hnsw.iterative_scan'] = 'strict_order';
+      settings['hnsw.max_scan_tuples'] = '200000';
+    }
+  }
+  const set = Object.entries(settings).map(([name, value]) => Prisma.sql`set_config(${name}, ${value}, true)`);
+  return Prisma.sql`SELECT ${Prisma.join(set)}`;
 }
 
 function textConditions({ required, excluded }: CandidateQuery): Prisma.Sql[] {
@@ -413,10 +435,11 @@ function indexMatches(type: MemoryType, keyword: KeywordQuery, filter: RowFilter
   const matches = (wanted: string, most: number | null, name = 'memory_matches'): Prisma.Sql => Prisma.sql`
     SELECT ${Prisma.raw(name)}(${type}, ${wanted}::tsquery, ${filter.visibleButler}::text, ${scopes}::text[],
       ${filter.at}::timestamptz, ${most}::int)`;
-  const { rare, common, mostCommon, isCommonFrequent } = keyword;
+  const { rare, together, mostTogether, common, mostCommon, isCommonFrequent } = keyword;
   const newest = isCommonFrequent ? 'memory_newest_matches' : 'memory_matches';
   const sources = [
     ...(rare === null ? [] : [matches(rare, null)]),
+    ...(together === null ? [] : [matches(together, mostTogether)]),
     ...(common === null ? [] : [matches(common, mostCommon, newest)]),
   ];
   return Prisma.join(sources, ' UNION ');
@@ -431,10 +454,11 @@ function keywordScores(keyword: KeywordQuery | null): Prisma.Sql {
   if (keyword === null) return Prisma.sql`'{}'::float8[]`;
   const { k1, b, averageLength, words } = keyword;
   const perLexeme = (k1 * b) / Math.max(averageLength, 1);
-  const norm = Prisma.sql`(${k1 * (1 - b)}::float8 + ${perLexeme}::float8 * length(m.search_vector))`;
+  // Never nothing, by which one could not divide.
+  const norm = Prisma.sql`(${Math.max(k1 * (1 - b), 1e-9)}::float8 + ${perLexeme}::float8 * length(m.search_vector))`;
   const scores = padded(words).map(({ wanted, inverseFrequency }) => {
     const occurrences = Prisma.sql`round(1 / (1.64493406685 * (1 - ts_rank('{1,1,1,1}', m.search_vector, ${wanted}::tsquery)::float8)) - 0.5)`;
-    return Prisma.sql`${inverseFrequency * (k1 + 1)}::float8 * (1 - ${norm} / (${occurrences} + ${norm}))`;
+    return Prisma.sql`${inverseFrequency * (k1 + 1)}::float8 * (1 - 1 / (1 + ${occurrences} / ${norm}))`;
   });
   return Prisma.sql`ARRAY[${Prisma.join(scores)}]`;
 }
