@@ -18,7 +18,11 @@ const worker = `${hostname()}:${process.pid}:${uuidv7()}`;
 /** So many failures in a row, and the butler waits for the next sweep: whatever it is, it is not one episode. */
 const mostFailuresInARow = 3;
 
-/** Group after group until nothing is due, the signal says so or the engine cannot work. A failure stops no other group. */
+/**
+ * Group after group until as much is done as was due when it began, the signal says so or the engine cannot work: what is
+ * stored meanwhile is the next sweep's, else a butler that never rests would never let it end. A failure stops no other
+ * group.
+ */
 export async function consolidateWith(
   context: MemoryContext,
   engine: ConsolidationEngine,
@@ -27,8 +31,8 @@ export async function consolidateWith(
   const report = emptyReport();
   const failures = new Map<string, number>();
   const exceptButlers = new Set<string>();
-  const total = progress === undefined ? null : await countWaiting(context);
-  while (await mayGoOn(context, engine, report, signal)) {
+  const total = await countWaiting(context);
+  while (report.episodes < total && (await mayGoOn(context, engine, report, signal))) {
     const claim = await claimEpisodes(context, { engine: engine.name, worker, exceptButlers });
     if (claim === null) break;
     const outcome = await runEngine(context, engine, claim, signal);
@@ -37,7 +41,7 @@ export async function consolidateWith(
     const failed = typeof outcome === 'string' ? (failures.get(claim.butler) ?? 0) + 1 : 0;
     failures.set(claim.butler, failed);
     if (failed >= mostFailuresInARow) exceptButlers.add(claim.butler);
-    progress?.(report.episodes, total === null ? null : Math.max(total, report.episodes));
+    progress?.(report.episodes, Math.max(total, report.episodes));
   }
   return { ...report };
 }

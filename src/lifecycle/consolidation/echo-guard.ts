@@ -4,6 +4,7 @@ import { openReadable } from '../../memory/sealing.ts';
 import { fingerprintOf } from '../../retrieval/receipts.ts';
 import { blockStart } from '../../retrieval/sections.ts';
 import type { ClaimedEpisode } from './claim.ts';
+import { episodeIdOf } from './evidence.ts';
 import type { Evidence } from './output.ts';
 import { Refusal } from './refusal.ts';
 
@@ -32,7 +33,7 @@ export async function loadEchoes(context: MemoryContext, { butler, episodes }: O
   const isNews = (id: string, evidence: readonly Evidence[]): boolean => {
     const episode = episodes.get(id);
     if (episode === undefined || shown === null) return true;
-    const quotes = evidence.filter(({ episode_id: given }) => given.trim().toLowerCase() === id);
+    const quotes = evidence.filter((one) => episodeIdOf(one) === id);
     return quotes.some(({ quote }) => !repeats(shown, quote, episode));
   };
   return {

@@ -1,10 +1,16 @@
 import type { Evidence } from './output.ts';
 import { Refusal } from './refusal.ts';
 
+/** As the episode itself has it. */
+export function episodeIdOf({ episode_id: given }: Evidence): string {
+  return given.trim().toLowerCase();
+}
+
 /** The episodes that an item follows from, each once and in the order given. Throws if one of them does not say so. */
 export function checkEvidence(evidence: readonly Evidence[], contents: ReadonlyMap<string, string>): string[] {
-  const ids = evidence.map(({ episode_id: given, quote }, place) => {
-    const id = given.trim().toLowerCase();
+  const ids = evidence.map((one, place) => {
+    const { quote } = one;
+    const id = episodeIdOf(one);
     const content = contents.get(id);
     if (content === undefined) throw new Refusal(`evidence.${place}.episode_id: is not an episode of this run`);
     const words = comparable(quote);

@@ -14,7 +14,7 @@ import { openRows } from '../../memory/sealing.ts';
 import { globalScope } from '../../memory/values.ts';
 import type { ClaimedEpisode } from './claim.ts';
 import { loadEchoes } from './echo-guard.ts';
-import { checkEvidence } from './evidence.ts';
+import { checkEvidence, episodeIdOf } from './evidence.ts';
 import type { NewFact, NewRule, OutputItem, ParsedOutput, RefusedItem, UpdatedFact } from './output.ts';
 import { reasonOf, Refusal } from './refusal.ts';
 
@@ -66,7 +66,7 @@ export interface PreparationInput {
 export async function prepareItems(input: PreparationInput, parsed: ParsedOutput): Promise<Preparation> {
   const targets = await findTargets(input.context, parsed.items);
   const contents = new Map([...input.episodes].map(([id, { content }]) => [id, content]));
-  const guard = await loadEchoes(input.context, input);
+  const guard = await loadEchoes(input.context, { butler: input.butler, episodes: citedBy(parsed.items, input) });
   const refused: RefusedItem[] = [...parsed.refused];
   const drafts: Draft[] = [];
   for (const item of parsed.items) {
@@ -81,6 +81,12 @@ export async function prepareItems(input: PreparationInput, parsed: ParsedOutput
   }
   const decided = await Promise.all(drafts.map((draft) => decideDraft(input.context, draft)));
   return { items: await embedDrafts(input.context, decided), refused };
+}
+
+/** Most episodes say nothing to keep. What was shown before those is not asked for. */
+function citedBy(items: readonly OutputItem[], { episodes }: PreparationInput): PreparationInput['episodes'] {
+  const cited = new Set(items.flatMap(({ value }) => value.evidence.map(episodeIdOf)));
+  return new Map([...episodes].filter(([id]) => cited.has(id)));
 }
 
 type Draft = Omit<PreparedFact, 'embedded'> | Omit<PreparedRule, 'embedded'> | PreparedReference;
