@@ -140,9 +140,9 @@ function usesIndexes({ search, plan }: PlannedSearch): boolean {
 function settingsOf(planned: PlannedSearch): Prisma.Sql[] {
   const { search, plan, query } = planned;
   if (search.filter.isPast) return [];
-  const { hasIterativeScan } = plan;
+  const { hasIterativeScan, phrases } = plan;
   const indexScan = usesIndexes(planned) ? { most: query.most, hasIterativeScan } : null;
-  return [setSearch({ indexScan, isPlannedOnce: !isNarrow(search.filter) })];
+  return [setSearch({ indexScan, isNarrow: isNarrow(search.filter) || phrases.length > 0 })];
 }
 
 /**

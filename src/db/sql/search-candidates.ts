@@ -219,23 +219,25 @@ const askedVector = Prisma.sql`(SELECT vector FROM asked)`;
 export interface SearchSettings {
   /** Null when every row is looked at. */
   indexScan: { most: number; hasIterativeScan: boolean } | null;
-  /** Whether the best way to the rows is the same whoever asks, and need be found only once. */
-  isPlannedOnce: boolean;
+  /** Whether the filter leaves a part of the rows that only the planner can tell the size of. */
+  isNarrow: boolean;
 }
 
 /**
- * What the planner cannot know. A plan that is made once must do for every tenant, the one with ten memories and the one
- * with a million: so rows are found by an index, the nearest ones by that of their vectors and never by sorting all of
- * them. A filter cannot starve that scan. No compiler for statements of milliseconds; and tables are in memory.
+ * What the planner cannot know. A statement is planned once, for every tenant, the one with ten memories and the one with a
+ * million: so rows are found by an index, the nearest ones by that of their vectors and never by sorting all of them. With a
+ * filter that narrows, either may be better, and it is planned each time. No compiler for statements of milliseconds; and
+ * tables are in memory.
  */
-export function setSearch({ indexScan, isPlannedOnce }: SearchSettings): Prisma.Sql {
+export function setSearch({ indexScan, isNarrow }: SearchSettings): Prisma.Sql {
   const settings: Record<string, string> = {
     jit: 'off',
     random_page_cost: '1',
-    enable_seqscan: 'off',
-    enable_sort: 'off',
-    plan_cache_mode: isPlannedOnce ? 'force_generic_plan' : 'auto',
+    plan_cache_mode: isNarrow ? 'force_custom_plan' : 'force_generic_plan',
+    enable_seqscan: isNarrow ? 'on' : 'off',
+    enable_sort: isNarrow ? 'on' : 'off',
   };
+  // So that a filter cannot starve the scan.
   if (indexScan !== null) {
     settings['hnsw.ef_search'] = String(Math.min(1000, Math.max(40, indexScan.most)));
     if (indexScan.hasIterativeScan) {

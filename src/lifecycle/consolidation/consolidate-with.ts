@@ -31,10 +31,12 @@ export async function consolidateWith(
   const report = emptyReport();
   const failures = new Map<string, number>();
   const exceptButlers = new Set<string>();
-  const total = await countWaiting(context);
-  while (report.episodes < total && (await mayGoOn(context, engine, report, signal))) {
+  let total: number | null = null;
+  while ((total === null || report.episodes < total) && (await mayGoOn(context, engine, report, signal))) {
     const claim = await claimEpisodes(context, { engine: engine.name, worker, exceptButlers });
     if (claim === null) break;
+    // Only now: a claim first gives back what workers had that died.
+    total ??= claim.episodes.length + (await countWaiting(context));
     const outcome = await runEngine(context, engine, claim, signal);
     tally(report, outcome);
     if (outcome === 'released') break;

@@ -58,6 +58,19 @@ describe('a sweep', () => {
     expect(await findDifferences(context())).toEqual([]);
   });
 
+  it('ends with what was due when it began, however much is stored meanwhile', async () => {
+    await store('home', 'one', 'two', 'three');
+    let stored = 3;
+    const busy = scripted(async () => {
+      await store('home', `number ${++stored}`, `number ${++stored}`);
+      return { output: { new_facts: [] } };
+    });
+    const report = await consolidateWith(setTo(context(), { batchSize: 1 }), busy, {});
+
+    expect(report).toMatchObject({ runs: 3, episodes: 3 });
+    expect((await statuses()).filter((status) => status === 'pending')).toHaveLength(6);
+  });
+
   it('goes on with other butlers after one has failed', async () => {
     await store('a', 'poison');
     await store('b', 'bread');
