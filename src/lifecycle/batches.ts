@@ -94,9 +94,11 @@ async function handle(sweep: Sweep, stage: Stage, { ids, outcomes, looked }: Pag
     const batch = ids.slice(start, start + sweep.rowsPerTransaction);
     const startedAt = performance.now();
     await changeAll(sweep, stage, batch);
-    adjustBatches(sweep, performance.now() - startedAt);
+    const workedMs = performance.now() - startedAt;
+    adjustBatches(sweep, workedMs);
     start += batch.length;
     tellProgress(sweep, sweep.looked + Math.floor((looked * start) / ids.length));
+    await sweep.options.rest?.(workedMs);
   }
 }
 

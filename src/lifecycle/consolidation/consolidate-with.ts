@@ -26,13 +26,14 @@ const mostFailuresInARow = 3;
 export async function consolidateWith(
   context: MemoryContext,
   engine: ConsolidationEngine,
-  { signal, progress }: Pick<SweepOptions, 'signal' | 'progress'>,
+  { signal, progress, rest }: Pick<SweepOptions, 'signal' | 'progress' | 'rest'>,
 ): Promise<SweepReport> {
   const report = emptyReport();
   const failures = new Map<string, number>();
   const exceptButlers = new Set<string>();
   let total: number | null = null;
   while ((total === null || report.episodes < total) && (await mayGoOn(context, engine, report, signal))) {
+    const startedAt = performance.now();
     const claim = await claimEpisodes(context, { engine: engine.name, worker, exceptButlers });
     if (claim === null) break;
     // Only now: a claim first gives back what workers had that died.
@@ -44,6 +45,7 @@ export async function consolidateWith(
     failures.set(claim.butler, failed);
     if (failed >= mostFailuresInARow) exceptButlers.add(claim.butler);
     progress?.(report.episodes, Math.max(total, report.episodes));
+    await rest?.(performance.now() - startedAt);
   }
   return { ...report };
 }

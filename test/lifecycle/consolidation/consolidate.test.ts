@@ -71,6 +71,18 @@ describe('a sweep', () => {
     expect((await statuses()).filter((status) => status === 'pending')).toHaveLength(6);
   });
 
+  it('rests after each run, if it is to', async () => {
+    await store('home', 'one', 'two', 'three');
+    const rests: number[] = [];
+    const rest = async (workedMs: number): Promise<void> => {
+      rests.push(workedMs);
+    };
+    await consolidateWith(setTo(context(), { batchSize: 1 }), keeper, { rest });
+
+    expect(rests).toHaveLength(3);
+    expect(Math.min(...rests)).toBeGreaterThan(0);
+  });
+
   it('goes on with other butlers after one has failed', async () => {
     await store('a', 'poison');
     await store('b', 'bread');
