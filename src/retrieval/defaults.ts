@@ -39,10 +39,15 @@ export function completeTokenBudget(
   return budget;
 }
 
+/** Matches of each type that a channel brings: enough to rank, and to fill the limit. */
+export function matchesToRank(limit: number, { candidates }: Config['memory']['retrieval']): number {
+  return Math.max(candidates, limit);
+}
+
 /** What a line of a context takes, with its notes. */
 const tokensOfLine = 40;
 
 /** Matches of each type that it takes to fill a context: with those of one type alone, if there are no others. */
-export function matchesToFill(tokenBudget: number, { candidates }: Config['memory']['retrieval']): number {
-  return Math.min(limitMaximum, Math.max(candidates, Math.ceil(tokenBudget / tokensOfLine)));
+export function matchesToFill(tokenBudget: number, retrieval: Config['memory']['retrieval']): number {
+  return Math.min(limitMaximum, matchesToRank(Math.ceil(tokenBudget / tokensOfLine), retrieval));
 }

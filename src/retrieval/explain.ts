@@ -5,6 +5,7 @@ import type { MemoryReference } from '../memory/links.ts';
 import { referenceKey, type Memory } from '../memory/memories.ts';
 import { checkUuid } from '../memory/values.ts';
 import { assembleContext, type ContextInput } from './context.ts';
+import { matchesToRank } from './defaults.ts';
 import { completeFilter } from './filter.ts';
 import { findFilterDrop } from './filter-stages.ts';
 import { loadFound } from './load-found.ts';
@@ -128,7 +129,7 @@ function explainOutcome(
   { id }: MemoryReference,
 ): Part {
   const considered = outcome.considered.find((one) => one.id === id);
-  if (considered === undefined) return noMatch(Math.max(retrieval.candidates, outcome.limit));
+  if (considered === undefined) return noMatch(matchesToRank(outcome.limit, retrieval));
   const scores = scoresOf({ ...considered, composite: compositeOf(considered) });
   const place = outcome.results.findIndex(({ memory }) => memory.row.id === id);
   if (place >= 0) return came(place, scores);

@@ -3,7 +3,7 @@ import { atPlace } from '../memory/at-place.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import type { MemoryReference } from '../memory/links.ts';
 import { asMemory, referenceKey, type Memory, type MemoryRow } from '../memory/memories.ts';
-import { completeSearch, type SearchMode } from './defaults.ts';
+import { completeSearch, matchesToRank, type SearchMode } from './defaults.ts';
 import { completeFilter, type SearchFilter } from './filter.ts';
 import { findMatches, type FoundMatches } from './find-matches.ts';
 import type { Match, MatchParts } from './fuse.ts';
@@ -90,7 +90,7 @@ export function prepareSearch(
     filter,
     mode,
     limit,
-    most: Math.max(retrieval.candidates, limit),
+    most: matchesToRank(limit, retrieval),
     routing: routeQuery(query.text, filter.at, retrieval.intentRouting),
     toShow: false,
   };
