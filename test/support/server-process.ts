@@ -1,11 +1,12 @@
-import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { inject } from 'vitest';
 import { openDatabase } from '../../src/db/database.ts';
-import { spawnCli } from './cli-process.ts';
+import { packageRoot } from '../../src/package-root.ts';
+import { cliEnvironment, spawnCli } from './cli-process.ts';
 import { testConfig } from './config.ts';
 import { copyDirectory } from './copy-directory.ts';
 import { databaseUrl, withAdmin } from './postgres-admin.ts';
@@ -51,6 +52,29 @@ export async function startServerProcess({ home, env = {} }: ServerProcessOption
   const server = watch(child);
   const { url } = await server.logged('listening on');
   return { ...server, url: url as string };
+}
+
+/**
+ * A real `npm start`. `pid` is npm's; `kill9` ends its whole process group, so that a server that outlives npm does not
+ * outlive the test.
+ */
+export async function startThroughNpm({ home, env = {} }: ServerProcessOptions): Promise<ServerProcess> {
+  const child = spawn('npm', ['start', '--silent'], {
+    cwd: packageRoot,
+    detached: true,
+    env: cliEnvironment({ ...home.env, ...env }),
+  });
+  const server = watch(child);
+  const { url } = await server.logged('listening on');
+  return { ...server, url: url as string, kill9: async () => killGroup(server.pid) };
+}
+
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 function watch(child: ChildProcessWithoutNullStreams): Omit<ServerProcess, 'url'> {
