@@ -5,7 +5,7 @@ import type { SearchMode } from '../src/retrieval/defaults.ts';
 import type { Benchmark, Figure } from './benchmark.ts';
 import { askQuestions, storeQualityData, type QualityDoor } from './quality/ask.ts';
 import { generateQualityData } from './quality/generate.ts';
-import { grade, type Answered, type Grades } from './quality/grade.ts';
+import { describeGrades, grade, type Answered } from './quality/grade.ts';
 import { withMcpDoor } from './quality/mcp-door.ts';
 import { questionKinds, type QualityData } from './quality/memories.ts';
 
@@ -48,8 +48,4 @@ function figuresByKind(answered: readonly Answered[]): Figure[] {
     const grades = grade(answered.filter(({ question }) => question.kind === kind));
     return { what: `hybrid, ${kind} (${grades.questions} questions)`, value: describeGrades(grades) };
   });
-}
-
-function describeGrades({ recallAt5, recallAt10, ndcgAt10, hitAt1 }: Grades): string {
-  return [recallAt5, recallAt10, ndcgAt10, hitAt1].map((share) => share.toFixed(1)).join(', ');
 }

@@ -6,6 +6,7 @@ import { packageRoot } from '../src/package-root.ts';
 import type { Benchmark, Figure } from './benchmark.ts';
 import { claim } from './claim.ts';
 import { decay } from './decay.ts';
+import { dialogues } from './dialogues.ts';
 import { eventLoop } from './event-loop.ts';
 import { fairness } from './fairness.ts';
 import { latency } from './latency.ts';
@@ -17,6 +18,7 @@ import { startUp } from './start-up.ts';
 const benchmarks: Record<string, Benchmark> = {
   claim,
   decay,
+  dialogues,
   'event-loop': eventLoop,
   fairness,
   latency,

@@ -30,6 +30,11 @@ export function grade(answered: readonly Answered[]): Grades {
   };
 }
 
+/** recall@5, recall@10, NDCG@10 and hit@1. */
+export function describeGrades({ recallAt5, recallAt10, ndcgAt10, hitAt1 }: Grades): string {
+  return [recallAt5, recallAt10, ndcgAt10, hitAt1].map((share) => share.toFixed(1)).join(', ');
+}
+
 function isAnswer({ answers }: Question, key: string | undefined): boolean {
   return key !== undefined && answers.includes(key);
 }
