@@ -21,7 +21,7 @@ import { createRequire } from 'node:module';
 import { constants, tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { root as packageRoot, runSteps } from './run.mjs';
+import { buildForTests, root as packageRoot, runSteps } from './run.mjs';
 
 const postgresScript = join(packageRoot, 'scripts', 'postgres-for-tests.sh');
 const slots = 8;
@@ -43,6 +43,7 @@ process.exitCode = await main();
 
 async function main() {
   generateIfStale();
+  buildForTests();
   const server = engines.includes('postgres') ? findPostgres() : {};
   // Who asks for PostgreSQL alone gets it or an error.
   const isRequired = engines.length === 1;
