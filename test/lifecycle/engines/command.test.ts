@@ -143,7 +143,7 @@ describe('a program that fails', () => {
     const file = join(directory, 'abort.pid');
     const controller = new AbortController();
     const extraction = failureOf(extract(node(parentOfAnother, file), { signal: controller.signal }));
-    await expect.poll(() => existsSync(file), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => existsSync(file)).toBe(true);
     controller.abort();
     expect((await extraction).message).toBe('the command was ended, as the run ended');
     await expectEnded(file);
@@ -180,7 +180,7 @@ const parentOfAnother = `${startAnother} setInterval(() => {}, 1000)`;
 
 async function expectEnded(file: string): Promise<void> {
   const processId = Number(await readFile(file, 'utf8'));
-  await expect.poll(() => isRunning(processId), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isRunning(processId)).toBe(false);
 }
 
 /** A process that has ended and that nobody has waited for yet has ended too. */
