@@ -24,7 +24,13 @@ export function findTestFiles(root: string): TestFiles {
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => join(directory, name))
     .toSorted();
-  const imports = new Map(files.map((file) => [file, reachableFrom(file, directory)]));
+  const contents = new Map<string, string>();
+  const read = (file: string): string => {
+    const content = contents.get(file) ?? readFileSync(file, 'utf8');
+    contents.set(file, content);
+    return content;
+  };
+  const imports = new Map(files.map((file) => [file, reachableFrom(file, directory, read)]));
   const reaches = (file: string, isMarked: (imported: string) => boolean): boolean =>
     [...(imports.get(file) ?? [])].some(isMarked);
   const needsDatabase = (file: string): boolean => reaches(file, (name) => read(name).includes(databaseMarker));
@@ -36,7 +42,7 @@ export function findTestFiles(root: string): TestFiles {
 }
 
 /** The file itself, and all that it imports from the directory, directly or not. Types are no imports. */
-function reachableFrom(start: string, directory: string): Set<string> {
+function reachableFrom(start: string, directory: string, read: (file: string) => string): Set<string> {
   const found = new Set([start]);
   for (const file of found) {
     for (const [, specifier = ''] of read(file).matchAll(/^(?:import|export)(?! type\b)[^;]*?'(\.[^']+)'/gm)) {
@@ -45,12 +51,4 @@ function reachableFrom(start: string, directory: string): Set<string> {
     }
   }
   return found;
-}
-
-const contents = new Map<string, string>();
-
-function read(file: string): string {
-  const content = contents.get(file) ?? readFileSync(file, 'utf8');
-  contents.set(file, content);
-  return content;
 }
