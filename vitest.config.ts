@@ -1,31 +1,58 @@
+import { availableParallelism } from 'node:os';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { defineConfig } from 'vitest/config';
+import { QuietReporter } from './test/support/quiet-reporter.ts';
+import { findTestFiles } from './test/support/test-files.ts';
+import { chosenEngines } from './test/support/test-run.ts';
 
 /** Those that start processes or try everything: one of them at the end would leave all cores but one idle. */
 const long = /test\/(cli|isolation|fuzz)\/|crash|kill|processes|query-plan|end-to-end|audit-chain|activity-feeds/;
 
+/** One project after the other, as a worker is kept only while the next file is of the same project. */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- the sequencer's, not an array's
     const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification): boolean => long.test(moduleId);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    const rank = ({ project, moduleId }: TestSpecification): number =>
+      2 * names.indexOf(project.name) + (long.test(moduleId) ? 0 : 1);
+    return sorted.toSorted((one, other) => rank(one) - rank(other));
   }
 }
+
+const engines = chosenEngines(process.env);
+const { withoutDatabase, perEngine, drills } = findTestFiles(import.meta.dirname);
+const isDrills = process.env['BUTLER_TEST_DRILLS'] === '1';
+const only = (files: string[]): string[] => (isDrills ? files.filter((file) => drills.includes(file)) : files);
+
+const timeoutMs = isDrills ? 1_800_000 : 300_000;
+
+const projects = [
+  { name: 'no database', include: only(withoutDatabase) },
+  ...engines.map((name) => ({
+    name,
+    include: only(perEngine),
+    globalSetup: ['test/support/global-setup.ts'],
+  })),
+].filter(({ include }) => include.length > 0);
+const names = projects.map(({ name }) => name);
 
 export default defineConfig({
   // Vite would take graphql's other build, and two copies of graphql do not know each other's schemas.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
+    projects: projects.map((test) => ({ extends: true, test })),
+    reporters: [new QuietReporter(process.env['BUTLER_TEST_RESULTS'])],
+    silent: 'passed-only',
+    setupFiles: ['test/support/fail-on-warning.ts'],
     pool: 'forks',
     // Every file makes its own database, server and home. To load the product anew for each took a quarter of the time.
     isolate: false,
     // The default leaves one core idle, which on two is half of the time.
-    maxWorkers: '100%',
+    maxWorkers: availableParallelism(),
     sequence: { sequencer: LongFirst },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // These limits only end what hangs: no test depends on how fast the machine is.
+    testTimeout: timeoutMs,
+    hookTimeout: timeoutMs,
+    expect: { poll: { timeout: 120_000 } },
   },
 });

@@ -1,5 +1,6 @@
-// `npm test`: every test on the embedded database, then every test on PostgreSQL.
-//   node scripts/test.mjs [--engine pglite|postgres] [arguments for vitest, such as a file filter]
+// `npm test`: every test, on the embedded database and on PostgreSQL; exhaustive ones in their short form.
+//   node scripts/test.mjs [--engine pglite|postgres] [--drills | --all] [--slowest] [arguments for vitest, such as a file filter]
+// --drills runs the exhaustive tests in their long form, --all the one after the other. --slowest lists the slowest files.
 // PostgreSQL is the server that TEST_DATABASE_URL names, or one that this script starts and stops itself.
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -19,15 +20,17 @@ import {
 import { createRequire } from 'node:module';
 import { constants, tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
-import { root as packageRoot, runSteps } from './run.mjs';
+import { parseArgs } from 'node:util';
+import { buildForTests, root as packageRoot, runSteps } from './run.mjs';
 
 const postgresScript = join(packageRoot, 'scripts', 'postgres-for-tests.sh');
 const slots = 8;
 const sharedMemory = '/dev/shm';
 const enoughBytes = 4 * 1024 ** 3;
 const nothing = { passed: 0, failed: 0, skipped: 0 };
+const projectNames = { 'no database': 'Without a database', pglite: 'PGlite', postgres: 'PostgreSQL' };
 
-const { engines, vitestArguments } = readArguments(process.argv.slice(2));
+const { engines, phases, isSlowestWanted, vitestArguments } = readArguments(process.argv.slice(2));
 let child;
 let interruptedBy;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
@@ -40,22 +43,47 @@ process.exitCode = await main();
 
 async function main() {
   generateIfStale();
-  const halves = [];
-  for (const engine of engines) {
-    if (interruptedBy === undefined) halves.push(engine === 'pglite' ? await runPglite() : await runPostgres());
+  buildForTests();
+  const server = engines.includes('postgres') ? findPostgres() : {};
+  // Who asks for PostgreSQL alone gets it or an error.
+  const isRequired = engines.length === 1;
+  const available = server.failed === undefined ? engines : engines.filter((engine) => engine !== 'postgres');
+  const results = [];
+  try {
+    for (const phase of phases) {
+      if (available.length > 0 && interruptedBy === undefined)
+        results.push(await runPhase(phase, available, server.url));
+    }
+  } finally {
+    server.stop?.();
   }
-  return report(halves);
+  return report(results, server.failed, isRequired);
 }
 
 function readArguments(given) {
-  const at = given.indexOf('--engine');
-  if (at < 0) return { engines: ['pglite', 'postgres'], vitestArguments: given };
-  const engine = given[at + 1];
-  if (engine !== 'pglite' && engine !== 'postgres') {
-    console.error(`--engine must be pglite or postgres, given ${engine ?? 'nothing'}`);
+  const own = {
+    engine: { type: 'string' },
+    drills: { type: 'boolean' },
+    all: { type: 'boolean' },
+    slowest: { type: 'boolean' },
+  };
+  const { tokens } = parseArgs({ args: given, options: own, strict: false, allowPositionals: true, tokens: true });
+  const mine = tokens.filter(({ kind, name }) => kind === 'option' && Object.hasOwn(own, name));
+  const isGiven = (name) => mine.some((token) => token.name === name);
+  const engine = mine.find(({ name }) => name === 'engine');
+  if (engine !== undefined && engine.value !== 'pglite' && engine.value !== 'postgres') {
+    console.error(`--engine must be pglite or postgres (got ${engine.value ?? 'nothing'})`);
     process.exit(2);
   }
-  return { engines: [engine], vitestArguments: given.toSpliced(at, 2) };
+  const used = new Set(
+    mine.flatMap(({ index, name, inlineValue }) => (name === 'engine' && !inlineValue ? [index, index + 1] : [index])),
+  );
+  return {
+    engines: engine === undefined ? ['pglite', 'postgres'] : [engine.value],
+    phases: isGiven('all') ? ['tests', 'drills'] : [isGiven('drills') ? 'drills' : 'tests'],
+    isSlowestWanted: isGiven('slowest'),
+    vitestArguments: given.filter((_, index) => !used.has(index)),
+  };
 }
 
 /** Only what is not committed: schema.graphql and the docs must not change under the tests that compare them. */
@@ -90,23 +118,9 @@ function listFiles(folder) {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-async function runPglite() {
-  return { name: 'PGlite', ...(await runVitest({ BUTLER_TEST_ENGINE: 'pglite' })) };
-}
-
-async function runPostgres() {
-  const name = 'PostgreSQL';
-  const given = process.env.TEST_DATABASE_URL;
-  const server = given ? { url: given, stop: () => undefined } : startPostgres();
-  // Who asks for this half alone gets it or an error.
-  if (server.failed !== undefined) {
-    return { name, skippedBecause: server.failed, ...nothing, failed: engines.length === 1 ? 1 : 0 };
-  }
-  try {
-    return { name, ...(await runVitest({ BUTLER_TEST_ENGINE: 'postgres', TEST_DATABASE_URL: server.url })) };
-  } finally {
-    server.stop();
-  }
+function findPostgres() {
+  const url = process.env.TEST_DATABASE_URL;
+  return url ? { url } : startPostgres();
 }
 
 /**
@@ -181,21 +195,29 @@ function isAlive(pid) {
   }
 }
 
-async function runVitest(environment) {
+/** All engines in one run of vitest: no core is idle while the last file of one of them ends. */
+async function runPhase(phase, available, databaseUrl) {
   const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
   const directory = mkdtempSync(join(testDirectory(), 'butler-memory-test-'));
-  const file = join(directory, 'results.json');
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-  child = spawn(process.execPath, [vitest, 'run', ...reporters, ...vitestArguments], {
+  const resultsFile = join(directory, 'results.json');
+  const startedAt = Date.now();
+  child = spawn(process.execPath, [vitest, 'run', ...vitestArguments], {
     cwd: packageRoot,
-    env: { ...process.env, ...environment, BUTLER_TEST_DIRECTORY: directory },
+    env: {
+      ...process.env,
+      BUTLER_TEST_ENGINES: available.join(','),
+      BUTLER_TEST_DRILLS: phase === 'drills' ? '1' : '0',
+      BUTLER_TEST_DIRECTORY: directory,
+      BUTLER_TEST_RESULTS: resultsFile,
+      ...(databaseUrl !== undefined && { TEST_DATABASE_URL: databaseUrl }),
+    },
     stdio: 'inherit',
   });
   const code = await new Promise((resolve) => child.once('close', resolve));
   child = undefined;
-  const counts = countResults(file, code);
+  const results = readResults(resultsFile, code);
   rmSync(directory, { recursive: true, force: true });
-  return counts;
+  return { phase, seconds: Math.round((Date.now() - startedAt) / 1000), ...results };
 }
 
 /**
@@ -212,36 +234,45 @@ function testDirectory() {
   }
 }
 
-/** A file that cannot be loaded has no tests to count, and an error outside every test none either: one each. */
-function countResults(file, code) {
-  if (!existsSync(file)) return { ...nothing, failed: code === 0 ? 0 : 1 };
-  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(
-    readFileSync(file, 'utf8'),
-  );
-  const broken = testResults.filter(
-    ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
-  );
-  const failed = numFailedTests + broken.length;
-  return {
-    passed: numPassedTests,
-    failed: failed === 0 && code !== 0 ? 1 : failed,
-    skipped: numPendingTests + numTodoTests,
-  };
+/** Errors outside every test are failures too, and so is a run that ends without results. */
+function readResults(file, code) {
+  const { projects = {}, errors = 0, files = [] } = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  const failed = Object.values(projects).reduce((sum, counts) => sum + counts.failed, errors);
+  return { projects, errors: failed === 0 && code !== 0 ? 1 : errors, files };
 }
 
-function report(halves) {
+function report(results, postgresFailure, isPostgresRequired) {
   const total = { ...nothing };
+  const add = (counts) => {
+    for (const key of Object.keys(total)) total[key] += counts[key] ?? 0;
+  };
   console.log();
-  for (const { name, skippedBecause, ...counts } of halves) {
-    console.log(
-      skippedBecause === undefined ? `${name}: ${inWords(counts)}` : `${name} half SKIPPED: ${skippedBecause}`,
-    );
-    for (const key of Object.keys(total)) total[key] += counts[key];
+  for (const { phase, seconds, projects, errors, files } of results) {
+    if (isSlowestWanted) printSlowest(files);
+    const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} minutes`;
+    console.log(`${phase === 'drills' ? 'Drills' : 'Tests'}, ${time}`);
+    for (const [name, counts] of Object.entries(projects)) {
+      console.log(`  ${projectNames[name]}: ${inWords(counts)}`);
+      add(counts);
+    }
+    if (errors > 0) console.log(`  Outside every test: ${inWords({ ...nothing, failed: errors })}`);
+    add({ failed: errors });
+  }
+  if (postgresFailure !== undefined) {
+    console.log(`PostgreSQL half SKIPPED: ${postgresFailure}`);
+    add({ failed: isPostgresRequired ? 1 : 0 });
   }
   if (interruptedBy !== undefined) console.log(`Interrupted by ${interruptedBy}`);
   console.log(inWords(total));
   if (interruptedBy !== undefined) return 128 + constants.signals[interruptedBy];
   return total.failed === 0 ? 0 : 1;
+}
+
+function printSlowest(files) {
+  const slowest = files.toSorted((one, other) => other.milliseconds - one.milliseconds).slice(0, 25);
+  for (const { milliseconds, project, file } of slowest) {
+    console.log(`${(milliseconds / 1000).toFixed(1).padStart(7)} s  ${file} (${project})`);
+  }
 }
 
 function inWords({ passed, failed, skipped }) {

@@ -11,6 +11,7 @@ import type { Engine } from './engine.ts';
 import { forgiveRollbackOfLostConnections } from './lost-connection.ts';
 import type { FromPgliteWorker, ToPgliteWorker } from './pglite-messages.ts';
 import { PgliteWire } from './pglite-wire.ts';
+import { queueStatements } from './statement-queue.ts';
 
 export interface PgliteEngineOptions {
   home: string;
@@ -42,6 +43,7 @@ export async function openPglite(options: PgliteEngineOptions): Promise<Engine> 
   // The query that was under way has the error already; a pool with no listener would end the process.
   pool.on('error', () => undefined);
   forgiveRollbackOfLostConnections(pool);
+  queueStatements(pool);
   try {
     await thread.start();
   } catch (error) {

@@ -4,6 +4,7 @@ import { MemoryError } from '../errors.ts';
 import type { Engine } from './engine.ts';
 import { PostgresEventChannel } from './event-channel.ts';
 import { forgiveRollbackOfLostConnections } from './lost-connection.ts';
+import { queueStatements } from './statement-queue.ts';
 
 export interface PostgresEngineOptions {
   url: string;
@@ -76,6 +77,7 @@ function createPool(options: PostgresEngineOptions, target: ClientConfig, size: 
   // An idle connection that breaks is replaced at its next use; with no listener it would end the process.
   pool.on('error', () => undefined);
   forgiveRollbackOfLostConnections(pool);
+  queueStatements(pool);
   return pool;
 }
 

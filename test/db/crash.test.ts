@@ -2,10 +2,11 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CrashWriterInput } from '../support/crash-writer.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { drill } from '../support/drill.ts';
 import { killChild, startTypescript } from '../support/run-typescript.ts';
 
 const tenant = 'tenant-a';
-const kills = 20;
+const kills = drill({ sample: 3, all: 20 });
 let scratch: TestDatabase;
 
 beforeAll(async () => {
@@ -49,4 +50,4 @@ test(`every acknowledged transaction survives ${kills} kills of the process, and
   const rules = await (await scratch.reopen()).tenant(tenant).rule.findMany({ select: { id: true } });
   const found = new Set(rules.map(({ id }) => id));
   expect(acknowledged.filter((id) => !found.has(id))).toEqual([]);
-}, 300_000);
+});

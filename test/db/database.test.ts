@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database, Transaction } from '../../src/db/database.ts';
 import { MemoryError } from '../../src/errors.ts';
 import { createTestDatabase, testEngine, type TestDatabase } from '../support/database.ts';
+import { testDatabaseOptions } from '../support/templates.ts';
 
 const tenant = 'tenant-a';
 const createdAt = new Date('2026-03-04T05:06:07.089Z');
@@ -185,7 +186,7 @@ describe('a limit', () => {
 
   // Long enough for what must succeed on a busy machine, on PGlite even the start of its thread.
   beforeAll(() => scratch.reopen({ statementTimeoutMs: 2_000 }));
-  afterAll(() => scratch.reopen({ statementTimeoutMs: 20_000 }));
+  afterAll(() => scratch.reopen({ statementTimeoutMs: testDatabaseOptions.statementTimeoutMs }));
 
   test.each([
     [
@@ -237,7 +238,7 @@ describe('a limit', () => {
 
 describe('a transaction without end', () => {
   beforeAll(() => scratch.reopen({ transactionTimeoutMs: 1_000 }));
-  afterAll(() => scratch.reopen({ transactionTimeoutMs: 20_000 }));
+  afterAll(() => scratch.reopen({ transactionTimeoutMs: testDatabaseOptions.transactionTimeoutMs }));
 
   test('is ended, as are those that wait for it too long, and the database serves on', async () => {
     const { database } = scratch;

@@ -9,6 +9,7 @@ import {
 import type { ContextReceipt } from '../../src/generated/prisma/client.ts';
 import { readCandidates, readChosen, readDropped } from '../../src/retrieval/receipt-form.ts';
 import { createEmptyDatabase, testEngine, type TestDatabase } from '../support/database.ts';
+import { drill } from '../support/drill.ts';
 import { insertRow, listTables, rowOf, seedTenant } from '../support/rows.ts';
 import { runTypescript } from '../support/run-typescript.ts';
 import { applyWithPrisma, diagnoseWithPrisma } from '../support/schema-engine.ts';
@@ -39,7 +40,9 @@ describe('applying', () => {
     expect(await recorded()).toEqual(names);
   });
 
-  test.each(names.map((name, index) => ({ name, index })))(
+  // The newest are the ones that somebody is working on.
+  const places = names.map((name, index) => ({ name, index }));
+  test.each(drill({ sample: places.slice(-4), all: places }))(
     'the rows that stood before $name survive it',
     async ({ index }) => {
       await migrate(scratch.database, migrations.slice(0, index));

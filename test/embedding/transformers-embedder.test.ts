@@ -336,7 +336,6 @@ describe('worker thread of a model', () => {
       console.log('end of script');`;
     const child = await run(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', source], {
       cwd: packageRoot,
-      timeout: 20_000,
     });
     expect(child).toEqual({ stdout: 'end of script\n', stderr: '' });
   });

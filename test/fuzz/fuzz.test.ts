@@ -20,6 +20,7 @@ import { readQuery } from '../../src/retrieval/query-text.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
+import { drill } from '../support/drill.ts';
 import { brokenGraphqlBodies, brokenMcpBodies, graphqlRequests, mcpCalls } from './requests.ts';
 import { broken, expressions, jsonValues, texts } from './texts.ts';
 
@@ -28,7 +29,9 @@ import { broken, expressions, jsonValues, texts } from './texts.ts';
  * A failure tells the seed and the smallest input that it found.
  */
 const { engine } = inject('testRun');
-const inputs = Number(process.env['BUTLER_FUZZ_INPUTS'] ?? (engine === 'pglite' ? 20_000 : 4000));
+const inputs = Number(
+  process.env['BUTLER_FUZZ_INPUTS'] ?? drill({ sample: 1000, all: engine === 'pglite' ? 20_000 : 4000 }),
+);
 const seed = Number(process.env['BUTLER_FUZZ_SEED'] ?? 20_260_301);
 
 /** Of a thousand inputs. Most are of those that cost little: what is refused before it comes to the database. */
@@ -49,7 +52,6 @@ const options = (kind: keyof typeof shares): fc.Parameters<unknown> => ({
   endOnFailure: true,
 });
 
-const timeoutMs = 600_000;
 let testApp: TestApp;
 let directory: string;
 let heapAtFirst = 0;
@@ -123,35 +125,35 @@ function refusesCalmly(work: () => unknown): void {
 }
 
 describe(`of ${inputs} inputs by the seed ${seed},`, () => {
-  it('broken GraphQL bodies are refused, and what is inside stays inside', { timeout: timeoutMs }, async () => {
+  it('broken GraphQL bodies are refused, and what is inside stays inside', async () => {
     await fc.assert(
       fc.asyncProperty(brokenGraphqlBodies, (body) => post('/graphql', body)),
       options('broken GraphQL bodies'),
     );
   });
 
-  it('GraphQL requests are answered or refused in words of ours', { timeout: timeoutMs }, async () => {
+  it('GraphQL requests are answered or refused in words of ours', async () => {
     const property = fc.asyncProperty(graphqlRequests, (body) => post('/graphql', JSON.stringify(body)));
     await fc.assert(property, options('GraphQL requests'));
     // From here on the caches are full.
     heapAtFirst = usedHeapBytes();
   });
 
-  it('broken MCP bodies are refused, and what is inside stays inside', { timeout: timeoutMs }, async () => {
+  it('broken MCP bodies are refused, and what is inside stays inside', async () => {
     await fc.assert(
       fc.asyncProperty(brokenMcpBodies, (body) => post('/mcp', body)),
       options('broken MCP bodies'),
     );
   });
 
-  it('MCP calls are answered or refused in words of ours', { timeout: timeoutMs }, async () => {
+  it('MCP calls are answered or refused in words of ours', async () => {
     await fc.assert(
       fc.asyncProperty(mcpCalls, (call) => post('/mcp', JSON.stringify(call))),
       options('MCP calls'),
     );
   });
 
-  it('files of configuration are read or refused with the key that is wrong', { timeout: timeoutMs }, async () => {
+  it('files of configuration are read or refused with the key that is wrong', async () => {
     const whole = await readFile('butler.toml', 'utf8');
     const lines = whole.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     const file = join(directory, 'butler.toml');
@@ -169,7 +171,7 @@ describe(`of ${inputs} inputs by the seed ${seed},`, () => {
     await writeFile(file, '');
   });
 
-  it('search expressions are read', { timeout: timeoutMs }, () => {
+  it('search expressions are read', () => {
     const property = fc.property(fc.oneof(expressions, texts), fc.boolean(), (text, isExpression) => {
       refusesCalmly(() => {
         const { exclusions, phrases } = readQuery(text, { field: 'query', isExpression });
@@ -179,7 +181,7 @@ describe(`of ${inputs} inputs by the seed ${seed},`, () => {
     fc.assert(property, options('search expressions, read'));
   });
 
-  it('search expressions find something or nothing', { timeout: timeoutMs }, async () => {
+  it('search expressions find something or nothing', async () => {
     const { memory } = testApp.app.createContext();
     const property = fc.asyncProperty(fc.oneof(expressions, texts), async (query) => {
       const found = await searchMemories(memory, { query, mode: 'keyword' }).catch((error: unknown) => {
@@ -191,7 +193,7 @@ describe(`of ${inputs} inputs by the seed ${seed},`, () => {
     await fc.assert(property, options('search expressions, searched'));
   });
 
-  it('texts are read and shown whole, on one line', { timeout: timeoutMs }, () => {
+  it('texts are read and shown whole, on one line', () => {
     const day = new Date('2026-03-01T12:00:00.000Z');
     const redactor = createRedactor({ config: testConfig(), principal: { tenantId: 'default' } });
     const property = fc.property(texts, fc.dictionary(texts, jsonValues, { maxKeys: 3 }), (text, metadata) => {
@@ -205,7 +207,7 @@ describe(`of ${inputs} inputs by the seed ${seed},`, () => {
     fc.assert(property, options('texts, read and shown'));
   });
 
-  it('long documents, each another, are not kept', { timeout: timeoutMs }, async () => {
+  it('long documents, each another, are not kept', async () => {
     const before = usedHeapBytes();
     for (let number = 0; number < 150; number += 1) {
       const fields = Array.from({ length: 1600 }, (_, place) => `a${number}_${place}: __typename`).join(' ');

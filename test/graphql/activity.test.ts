@@ -209,6 +209,8 @@ describe('the query activityStream', () => {
   }
 
   it('goes on from where it was, oldest first', async () => {
+    // Otherwise events of the tests above, which could not be read yet, would come after this place as well.
+    await untilReadable(contextOf(testApp));
     const now = await ask<Stream>(stream, { limit: 1 });
     const { ids } = await writeOnRequest(3);
     await untilReadable(contextOf(testApp));

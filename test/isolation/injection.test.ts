@@ -35,7 +35,7 @@ beforeAll(async () => {
     ids.fact.push((await storeFact(context(), fact)).id);
     ids.rule.push((await storeRule(context(), { content, scope: 'home' })).id);
   }
-}, 120_000);
+});
 afterAll(async () => {
   await client.close();
   await testApp.close();

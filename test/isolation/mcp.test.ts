@@ -11,7 +11,7 @@ let world: World;
 
 beforeAll(async () => {
   world = await createWorld();
-}, 120_000);
+});
 afterAll(() => world.testApp.close());
 
 interface Message {

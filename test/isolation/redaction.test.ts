@@ -4,6 +4,7 @@ import { schema } from '../../src/graphql/schema.ts';
 import { createLogger } from '../../src/logger.ts';
 import { bindTools } from '../../src/mcp/server.ts';
 import { toSnakeCase } from '../../src/names.ts';
+import { drill } from '../support/drill.ts';
 import { canaries, dumpTables, leaksIn, redactionConfig } from '../redaction/canaries.ts';
 import { callsOf, type Argument, type Call } from './calls.ts';
 import { beginTrial, type Trial } from './trial.ts';
@@ -22,7 +23,7 @@ beforeAll(async () => {
   const config = redactionConfig({}, { LOG_LEVEL: 'trace' });
   world = await createWorld(config, createLogger(config, { write: (line) => void (log += line) }));
   trial = await beginTrial(world, operatorOf(tenants[0]));
-}, 120_000);
+});
 afterAll(() => world.testApp.close());
 
 const secrets = ['card', 'key', 'password'].map((name) => canaries[name]?.text).join(' and ');
@@ -81,6 +82,13 @@ function documentOf(kind: string, field: Field, variables: Record<string, unknow
   return { query: `${kind} Trial(${head}) { ${field.name}(${tail}) ${selection} }`, variables };
 }
 
+/** One in three, but for those after which the last test looks. */
+function sampleOf<Row extends readonly [string, ...unknown[]]>(rows: readonly Row[]): readonly Row[] {
+  const isKept = ([name]: Row): boolean =>
+    /^mutation store|markRule|consolidat|^query (context|recall)|memory_context/i.test(name);
+  return drill({ sample: rows.filter((row, place) => place % 3 === 0 || isKept(row)), all: rows });
+}
+
 async function leaks(): Promise<string[]> {
   const rows = await dumpTables(world.testApp.core.db);
   return [...rows, ...log.split('\n')].flatMap((text) => {
@@ -90,7 +98,7 @@ async function leaks(): Promise<string[]> {
 }
 
 describe('a secret in any text that is given', () => {
-  it.each(fields)('by the %s is kept nowhere', { timeout: 120_000 }, async (name, kind, field) => {
+  it.each(sampleOf(fields))('by the %s is kept nowhere', async (name, kind, field) => {
     if (kind === 'mutation') await trial.renew(field.name);
     const calls = await callsWith(`${kind === 'query' ? 'Query' : 'Mutation'}.${field.name}`, field.args);
     for (const given of calls) {
@@ -103,7 +111,7 @@ describe('a secret in any text that is given', () => {
 
   const tools = [...bindTools(schema).values()].map(({ tool, operation }) => [tool.name as string, operation] as const);
 
-  it.each(tools)('by the tool %s is kept nowhere', { timeout: 120_000 }, async (name, operation) => {
+  it.each(sampleOf(tools))('by the tool %s is kept nowhere', async (name, operation) => {
     const { field, hasInputObject } = operation;
     const input = field.args.find((argument) => argument.name === 'input');
     const owner = hasInputObject && input !== undefined ? String(input.type).replace('!', '') : `Query.${field.name}`;

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { jobs } from '../../jobs/jobs.ts';
 import { installQueue, startQueue, type Queue } from '../../jobs/queue.ts';
 import type { Config } from '../../src/config/schema.ts';
@@ -9,6 +9,7 @@ import { toSnakeCase } from '../../src/names.ts';
 import { testConfig } from '../support/config.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { testEngine } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
 
 let core: TestCore;
 
@@ -70,12 +71,10 @@ describe('the job queue', () => {
     await core.db.queueQuery(`INSERT INTO pgboss.job (name) VALUES ('refresh-projections')`);
 
     for (const tenantId of ['a', 'b']) {
-      const run = await vi.waitFor(
-        () =>
-          core.db
-            .tenant(tenantId)
-            .jobRun.findFirstOrThrow({ where: { job: 'refresh-projections', status: 'succeeded' } }),
-        { timeout: 30_000 },
+      const run = await eventually(() =>
+        core.db
+          .tenant(tenantId)
+          .jobRun.findFirstOrThrow({ where: { job: 'refresh-projections', status: 'succeeded' } }),
       );
       expect(run).toMatchObject({ startedBy: 'schedule', actor: 'schedule', report: { days: 1 } });
     }

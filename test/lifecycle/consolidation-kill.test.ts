@@ -7,14 +7,17 @@ import { findDifferences } from '../../src/memory/verify.ts';
 import { testConfig } from '../support/config.ts';
 import type { ConsolidationWorkerInput } from '../support/consolidation-worker.ts';
 import { createTestDatabase, testEngine, type TestDatabase } from '../support/database.ts';
+import { drill } from '../support/drill.ts';
 import { configWith } from './consolidation/setup.ts';
 import { killChild, startTypescript } from '../support/run-typescript.ts';
 
 const tenantId = 'tenant-a';
-const episodeCount = 2000;
+const { episodeCount, kills } = drill({
+  sample: { episodeCount: 200, kills: 5 },
+  all: { episodeCount: 2000, kills: 50 },
+});
 const butlerCount = 20;
 const workerCount = 2;
-const kills = 50;
 const seed = 20_261_116;
 
 let scratch: TestDatabase;
@@ -60,7 +63,7 @@ describe.skipIf(testEngine !== 'postgres')('workers that are killed', () => {
     expect(facts.map(({ subject }) => subject).toSorted()).toEqual(succeeded.map(({ id }) => id).toSorted());
     expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['succeeded', 'lost']));
     expect(await findDifferences(contextOf())).toEqual([]);
-  }, 600_000);
+  });
 });
 
 /** True when the worker came to its end; false when it was killed so many lines and milliseconds after its start. */

@@ -564,5 +564,5 @@ describe('a process that is killed while it re-embeds', () => {
     } finally {
       await scratch.drop();
     }
-  }, 60_000);
+  });
 });

@@ -15,12 +15,13 @@ import { markRule, maturityRank, ruleOutcomes, storeRule } from '../../src/memor
 import { payloadOf, undoEvent } from '../../src/memory/undo.ts';
 import { findDifferences } from '../../src/memory/verify.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
+import { drill } from '../support/drill.ts';
 
 /**
  * The same sequences each time, so that a change is not blamed for what it did not break. `BUTLER_PROPERTY_RUNS` and
  * `BUTLER_PROPERTY_SEED` make a longer run, or another. A failure tells the seed and the shortest sequence that it found.
  */
-const runs = Number(process.env['BUTLER_PROPERTY_RUNS'] ?? 9);
+const runs = Number(process.env['BUTLER_PROPERTY_RUNS'] ?? drill({ sample: 3, all: 9 }));
 const seed = Number(process.env['BUTLER_PROPERTY_SEED'] ?? 1);
 
 let core: TestCore;

@@ -7,6 +7,7 @@ import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes.ts';
 import { searchMemories, searchMemoriesBatch } from '../../src/retrieval/search.ts';
 import { testEngine } from '../support/database.ts';
+import { drill } from '../support/drill.ts';
 import { newTenant, useRetrieval } from './setup.ts';
 
 const rows = { episodes: 40_000, facts: 40_000, rules: 20_000 };
@@ -37,7 +38,7 @@ function subtract(after: readonly Scans[], before: readonly Scans[]): Scans[] {
 }
 
 /** PGlite has the same statements and no room for so many rows in the time of a test. */
-describe.skipIf(testEngine === 'pglite')('among many rows', () => {
+describe.runIf(drill({ sample: false, all: testEngine === 'postgres' }))('among many rows', () => {
   const retrieval = useRetrieval();
   let context: MemoryContext;
   /** Of each round trip. */
@@ -55,7 +56,7 @@ describe.skipIf(testEngine === 'pglite')('among many rows', () => {
       return answers.slice(1, -1);
     };
     context = { ...context, db: { ...db, roundTrip } };
-  }, 300_000);
+  });
 
   /** No table was read from end to end, and of each fewer rows than so many. */
   const expectIndexed = (mostRows: (table: keyof typeof rows) => number): void => {
@@ -109,7 +110,7 @@ describe.skipIf(testEngine === 'pglite')('among many rows', () => {
     beforeAll(async () => {
       const { principal, db } = context;
       await db.asOwner((client) => addTenants(client, principal.tenantId, { tenants, rowsOfTenant }));
-    }, 60_000);
+    });
 
     /** A connection keeps a plan for all tenants once it has met the statement some times. */
     const searchOften = async (by: MemoryContext): Promise<number> => {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exportSPKI, generateKeyPair, SignJWT, type CryptoKey } from 'jose';
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { createToken, listTokens, revokeToken, rotateToken } from '../../src/auth/tokens.ts';
@@ -9,6 +9,7 @@ import type { MemoryContext, Principal } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
+import { eventually } from '../support/eventually.ts';
 import { postToGraphQL, requestGraphQL } from '../support/graphql-request.ts';
 
 let testApp: TestApp;
@@ -203,7 +204,7 @@ describe('a token', () => {
     const { token, record } = await createToken(context, { name: 'laptop', role: 'operator' });
     expect(token).toMatch(/^bmt_[\w-]{43}$/);
     await ask(token, '{ __typename }');
-    const used = await vi.waitFor(async () => {
+    const used = await eventually(async () => {
       const [row] = await listTokens(context);
       expect(row?.lastUsedAt).toEqual(testApp.clock.now);
       return row;

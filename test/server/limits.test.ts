@@ -10,6 +10,7 @@ import { createToken, revokeToken } from '../../src/auth/tokens.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { serveRequests, serveSubscriptions, type ClientTimes } from '../../src/server.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
+import { eventually } from '../support/eventually.ts';
 import { openEventStream, openSocketFeed } from '../support/feeds.ts';
 
 let testApp: TestApp;
@@ -320,7 +321,7 @@ describe('a request that takes too long', () => {
     });
     expect((await post(app)).status).toBe(429);
     await slow.end();
-    await vi.waitFor(async () => expect((await post(app)).status).toBe(200));
+    await eventually(async () => expect((await post(app)).status).toBe(200));
     expect(await refusedFor(app, 'timeout')).toBe(1);
   });
 
@@ -350,7 +351,7 @@ describe('a request that takes too long', () => {
       const { episode } = core.db.tenant('default');
       return (await episode.findMany({ where: { butler: 'slow' } })).map(({ content }) => content);
     };
-    await vi.waitFor(async () => expect(await contents()).toContain('first'));
+    await eventually(async () => expect(await contents()).toContain('first'));
     await post(app, undefined, '/graphql', JSON.stringify({ query: `mutation { ${store('third')} }` }));
 
     expect((await contents()).toSorted()).toEqual(['first', 'third']);
@@ -544,7 +545,7 @@ describe('operations over graphql-ws', () => {
 
     expect(await sse()).toContain('LIMIT_EXCEEDED');
     await first.return?.();
-    await vi.waitFor(async () => expect(await sse()).toContain('"status"'));
+    await eventually(async () => expect(await sse()).toContain('"status"'));
   });
 
   it('come over so many connections of one caller, and no more', async () => {
@@ -566,7 +567,7 @@ describe('operations over graphql-ws', () => {
     expect(await refusedFor(app, 'caller_sockets')).toBe(1);
     first.close();
     await once(first, 'close');
-    await vi.waitFor(async () => expect(await ask(clientOf(url))).toEqual({ data: { __typename: 'Query' } }));
+    await eventually(async () => expect(await ask(clientOf(url))).toEqual({ data: { __typename: 'Query' } }));
   });
 });
 
@@ -597,7 +598,7 @@ describe('a connection', () => {
     expect(await refusedFor(app, 'connections')).toBe(1);
 
     first.destroy();
-    await vi.waitFor(async () => expect((await fetch(`${url}/healthz`)).status).toBe(200));
+    await eventually(async () => expect((await fetch(`${url}/healthz`)).status).toBe(200));
   });
 
   it('has an end for each of its parts in the server itself', async () => {

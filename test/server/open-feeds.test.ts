@@ -12,6 +12,7 @@ import { storeEpisode } from '../../src/memory/episodes.ts';
 import { serveRequests, serveSubscriptions } from '../../src/server.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** What was opened with a token does not outlive it. */
 
@@ -151,7 +152,7 @@ describe('feeds', () => {
     const feeds = await openAll(token);
     await Promise.all(feeds.map((feed) => feed.hangUp()));
     const findToken = vi.spyOn(testApp.core.db, 'findToken');
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       findToken.mockClear();
       await testApp.app.vigil.check();
       expect(findToken).not.toHaveBeenCalled();

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { findHorizon } from '../../src/memory/activity.ts';
 import type { EventInput } from '../../src/memory/events.ts';
 import { recordEvent } from '../../src/memory/events.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import type { TestApp } from './app.ts';
+import { eventually } from './eventually.ts';
 
 /** The operator of a tenant, on a request of its own. */
 export function contextOf({ app }: Pick<TestApp, 'app'>, tenantId = 'default', requestId = 'request'): MemoryContext {
@@ -33,10 +34,7 @@ export async function writeEvent(context: MemoryContext, event: Partial<EventInp
  * hold them back for a moment.
  */
 export async function untilReadable({ db, principal }: MemoryContext): Promise<void> {
-  await vi.waitFor(async () => expect((await findHorizon(db, principal.tenantId)).heldBackIds).toEqual([]), {
-    timeout: 25_000,
-    interval: 20,
-  });
+  await eventually(async () => expect((await findHorizon(db, principal.tenantId)).heldBackIds).toEqual([]));
 }
 
 /** So many writes by so many writers at once. Gives the ids of all events. */

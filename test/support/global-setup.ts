@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { dropDatabases } from './postgres-admin.ts';
 import { preparePgliteTemplates, preparePostgresTemplates } from './templates.ts';
-import { chosenEngine, type TestRun } from './test-run.ts';
+import { chosenEngines, type TestRun } from './test-run.ts';
 
 let run: TestRun | undefined;
 
-/** Prepares what createTestDatabase copies. `npm test` sets the environment; vitest alone runs on PGlite. */
+/** Prepares what createTestDatabase copies. Runs once for each engine, in the project that has its name. */
 export async function setup(project: TestProject): Promise<void> {
-  const engine = chosenEngine(process.env);
+  const engine = chosenEngines(process.env).find((name) => name === project.name);
+  if (engine === undefined) throw new Error(`no engine is called ${project.name}`);
   const adminUrl = engine === 'postgres' ? requiredUrl() : '';
   const templates = engine === 'postgres' ? await preparePostgresTemplates(adminUrl) : await preparePgliteTemplates();
   run = {
@@ -35,6 +36,6 @@ function requiredUrl(): string {
   const url = process.env['TEST_DATABASE_URL'];
   if (url !== undefined && url !== '') return url;
   throw new Error(
-    'TEST_DATABASE_URL is needed with BUTLER_TEST_ENGINE=postgres: `npm test` starts a server and sets it',
+    'TEST_DATABASE_URL must be set to test on PostgreSQL (got nothing): `npm test` starts a server and sets it',
   );
 }

@@ -1,21 +1,16 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { pathToFileURL } from 'node:url';
-import { packageRoot } from '../../src/package-root.ts';
+import { argumentsToRun } from './build.ts';
 
 export type TypescriptChild = ChildProcessByStdio<null, Readable, Readable>;
 
-const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-
 /** Starts test/support/<script>.ts in a process of its own, with one argument: `input` as JSON. */
 export function startTypescript(script: string, input: unknown): TypescriptChild {
-  const file = join(packageRoot, 'test', 'support', `${script}.ts`);
-  return spawn(process.execPath, ['--import', tsx, file, JSON.stringify(input)], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const run = argumentsToRun(`test/support/${script}.ts`);
+  return spawn(process.execPath, [...run, JSON.stringify(input)], { stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 /** What the script printed, as JSON. Throws with what it wrote to stderr if it failed. */

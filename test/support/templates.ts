@@ -19,9 +19,9 @@ export const testDatabaseOptions: DatabaseOptions = {
   url: undefined,
   migrationUrl: undefined,
   poolSize: 5,
-  connectTimeoutMs: 10_000,
-  statementTimeoutMs: 20_000,
-  transactionTimeoutMs: 20_000,
+  connectTimeoutMs: 120_000,
+  statementTimeoutMs: 120_000,
+  transactionTimeoutMs: 120_000,
 };
 
 /** Clearing 128 MB of buffers at each start takes a third of the time to open a database of one megabyte. */

@@ -26,8 +26,11 @@ declare module 'vitest' {
   }
 }
 
-export function chosenEngine(environment: NodeJS.ProcessEnv): EngineName {
-  const engine = environment['BUTLER_TEST_ENGINE'] ?? 'pglite';
-  if (engine === 'pglite' || engine === 'postgres') return engine;
-  throw new Error(`BUTLER_TEST_ENGINE must be pglite or postgres, given ${JSON.stringify(engine)}`);
+/** The engines to test, as `npm test` names them in the environment. Vitest alone runs on PGlite. */
+export function chosenEngines(environment: NodeJS.ProcessEnv): EngineName[] {
+  const names = environment['BUTLER_TEST_ENGINES'] ?? 'pglite';
+  return names.split(',').map((name) => {
+    if (name === 'pglite' || name === 'postgres') return name;
+    throw new Error(`BUTLER_TEST_ENGINES must be pglite, postgres or both with a comma between (got ${names})`);
+  });
 }

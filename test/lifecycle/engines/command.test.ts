@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Config } from '../../../src/config/schema.ts';
 import type { Extraction } from '../../../src/lifecycle/consolidation/engine.ts';
 import { createCommandEngine } from '../../../src/lifecycle/consolidation/engines/command.ts';
@@ -20,6 +20,8 @@ afterAll(async () => {
   await core.close();
   await rm(directory, { recursive: true, force: true });
 });
+
+afterEach(() => void vi.useRealTimers());
 
 type CommandSettings = Config['memory']['consolidation']['command'];
 
@@ -133,7 +135,11 @@ describe('a program that fails', () => {
 
   it('to end in time is ended, and with it what it has started', async () => {
     const file = join(directory, 'timeout.pid');
-    const error = await failureOf(extract(node(parentOfAnother, file), { settings: { timeoutSeconds: 1 } }));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const extraction = failureOf(extract(node(parentOfAnother, file), { settings: { timeoutSeconds: 1 } }));
+    await expect.poll(() => existsSync(file)).toBe(true);
+    vi.advanceTimersByTime(1000);
+    const error = await extraction;
     expect(error).toMatchObject({ retryable: true, isUnavailable: false });
     expect(error.message).toBe('the command did not end within 1 s (timeout_seconds)');
     await expectEnded(file);
@@ -143,7 +149,7 @@ describe('a program that fails', () => {
     const file = join(directory, 'abort.pid');
     const controller = new AbortController();
     const extraction = failureOf(extract(node(parentOfAnother, file), { signal: controller.signal }));
-    await expect.poll(() => existsSync(file), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => existsSync(file)).toBe(true);
     controller.abort();
     expect((await extraction).message).toBe('the command was ended, as the run ended');
     await expectEnded(file);
@@ -180,7 +186,7 @@ const parentOfAnother = `${startAnother} setInterval(() => {}, 1000)`;
 
 async function expectEnded(file: string): Promise<void> {
   const processId = Number(await readFile(file, 'utf8'));
-  await expect.poll(() => isRunning(processId), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isRunning(processId)).toBe(false);
 }
 
 /** A process that has ended and that nobody has waited for yet has ended too. */
