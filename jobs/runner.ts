@@ -12,6 +12,7 @@ import {
 } from '../src/lifecycle/job-runs.ts';
 import type { SweepOptions, SweepReport } from '../src/lifecycle/sweep.ts';
 import { actorOf, type MemoryContext } from '../src/memory/context.ts';
+import { authorize } from '../src/memory/permissions.ts';
 import { contextOfTenant, type Job, type JobContext, type ServerJob, type ServerWork } from './job.ts';
 import { jobs } from './jobs.ts';
 import type { Queue } from './queue.ts';
@@ -42,6 +43,7 @@ export function createJobRunner(
   return {
     names: jobs.map(({ name }) => name),
     run: async (caller, { name, dryRun }) => {
+      authorize(caller, 'mutation runJob');
       const job = findJob(name);
       if (job.for === 'server' && caller.principal.servesAll !== true) throw concernsAll(name);
       const key = job.for === 'server' ? name : `${caller.principal.tenantId}/${name}`;

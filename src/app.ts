@@ -23,6 +23,7 @@ import { bindSurface, createMcpServer, selectTools } from './mcp/server.ts';
 import { recordAccess } from './memory/accesses.ts';
 import { createActivityFeed, type ActivityFeedTimes } from './memory/activity-feed.ts';
 import type { MemoryContext, Principal } from './memory/context.ts';
+import { actionOf, isPermitted, isReadOnly, reaches } from './memory/permissions.ts';
 import { ReferenceQueue } from './memory/references.ts';
 import { loadTokenizer } from './retrieval/tokenizers.ts';
 import { describeModel, findModelChanges } from './memory/embedding-versions.ts';
@@ -146,10 +147,13 @@ function watchParts(core: MemoryCore, queue: () => Queue | undefined): HealthPro
   return createHealthProbe(core.db.engine, checks, core.now);
 }
 
-/** What a caller works with: a butler sees no more of the database than is its own, whatever the code above forgets. */
+/**
+ * Returns the database as the caller may use it, whatever the code above forgets: read-only where it may change nothing,
+ * and confined to what is global and its own for a butler.
+ */
 function reachOf({ db }: MemoryCore, principal: Principal): Pick<MemoryContext, 'db' | 'principal'> {
-  if (principal.visit?.mayWrite === false) return { principal, db: db.readingOnly() };
-  if (principal.role !== 'butler') return { principal, db };
+  if (principal.visit?.mayWrite === false || isReadOnly(principal.role)) return { principal, db: db.readingOnly() };
+  if (reaches[principal.role] === 'tenant') return { principal, db };
   if (!principal.butler) throw new MemoryError('UNAUTHENTICATED', 'authorization: a butler that has a name');
   return { principal, db: db.confinedTo(principal.butler) };
 }
@@ -176,6 +180,7 @@ function createMcp({ config, logger, now }: MemoryCore, createContext: App['crea
       butler: config.butler,
       schema,
       logger,
+      mayCall: ({ kind, field }) => isPermitted(createContext({}, caller).memory, actionOf(kind, field.name)),
       mayBeKept: (id) => mayBeKept(config, id),
       execute: async (document, variableValues) =>
         run({ schema, document, variableValues, contextValue: createContext({}, caller) }),

@@ -77,7 +77,7 @@ const token = program.command('token').description('create, list, rotate and rev
 token
   .command('create')
   .description('create a token and print it, this once')
-  .requiredOption('--role <role>', 'butler, operator or admin')
+  .requiredOption('--role <role>', 'viewer, butler, operator or admin')
   .option('--tenant <id>', 'the tenant that it is good for', 'default')
   .option('--butler <name>', 'the butler that it speaks for; needed for the role butler')
   .option('--name <name>', 'what people call it', 'token')

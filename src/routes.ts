@@ -20,6 +20,7 @@ import { releaseAtEnd } from './limits/release-at-end.ts';
 import { refuse as refuseMcp } from './mcp/http-refusal.ts';
 import type { McpHttpDoor } from './mcp/http.ts';
 import type { Principal } from './memory/context.ts';
+import { authorize, isPermitted } from './memory/permissions.ts';
 import type { Metrics } from './metrics.ts';
 import { mayBeKept } from './redaction/redactor.ts';
 import { acceptRequestContext, withRequestContext, type RequestContext } from './request-id.ts';
@@ -196,7 +197,7 @@ async function mayKnowDetails(request: Request, { authenticator, limits, core }:
     place = limits.enter(authorization);
     const { principal } = await authenticator.authenticate(authorization);
     place.claim(callerKey(principal));
-    return principal.role !== 'butler';
+    return isPermitted({ principal }, 'route /readyz');
   } catch (error) {
     // A reason to tell less, not a reason to tell nothing.
     if (!(error instanceof MemoryError))
@@ -207,8 +208,8 @@ async function mayKnowDetails(request: Request, { authenticator, limits, core }:
   }
 }
 
-async function tellMetrics(metrics: Metrics, { role }: Principal): Promise<Response> {
-  if (role === 'butler') return refuse(403, 'FORBIDDEN', 'metrics: for operators and admins; given butler');
+async function tellMetrics(metrics: Metrics, principal: Principal): Promise<Response> {
+  authorize({ principal }, 'route /metrics');
   const { contentType, text } = await metrics.render();
   return new Response(text, { headers: { 'content-type': contentType } });
 }

@@ -2,14 +2,12 @@ import SchemaBuilder from '@pothos/core';
 import ComplexityPlugin from '@pothos/plugin-complexity';
 import PrismaPlugin from '@pothos/plugin-prisma';
 import RelayPlugin from '@pothos/plugin-relay';
-import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import { DateTimeResolver, JSONObjectResolver, UUIDResolver } from 'graphql-scalars';
 import { validate as isUuid } from 'uuid';
-import { invalidInput, MemoryError } from '../errors.ts';
+import { invalidInput } from '../errors.ts';
 import type PrismaTypes from '../generated/pothos-types.ts';
 import { getDatamodel } from '../generated/pothos-types.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import type { Role } from '../memory/context.ts';
 import type { GraphQLContext } from './context.ts';
 import { tellAllowed } from './input-refusals.ts';
 
@@ -20,20 +18,14 @@ export const builder = new SchemaBuilder<{
   DefaultEdgesNullability: { list: false; items: false };
   DefaultNodeNullability: false;
   PrismaTypes: PrismaTypes;
-  AuthScopes: { role: Role };
   Scalars: {
     DateTime: { Input: Date; Output: Date };
     JSONObject: { Input: Prisma.InputJsonObject; Output: unknown };
     UUID: { Input: string; Output: string };
   };
 }>({
-  plugins: [ScopeAuthPlugin, RelayPlugin, PrismaPlugin, ComplexityPlugin],
+  plugins: [RelayPlugin, PrismaPlugin, ComplexityPlugin],
   defaultFieldNullability: false,
-  scopeAuth: {
-    authScopes: ({ memory }) => ({ role: (least) => roleRank[memory.principal.role] >= roleRank[least] }),
-    unauthorizedError: (_parent, { memory }, info) =>
-      new MemoryError('FORBIDDEN', `${info.fieldName} is not open to the role ${memory.principal.role}`),
-  },
   relay: {
     // Readable on purpose: a person who sees "episode:0198…" in a log can look it up.
     encodeGlobalID: (typeName, id) => `${typeName.charAt(0).toLowerCase()}${typeName.slice(1)}:${id}`,
@@ -72,8 +64,6 @@ export const builder = new SchemaBuilder<{
 
 /** For documents, beside the limits of what they ask for: no honest one has so many. */
 export const documentTokenLimit = 5000;
-
-const roleRank: Record<Role, number> = { butler: 0, operator: 1, admin: 2 };
 
 /** Refuses what is none. */
 export function decodeGlobalId(globalId: string): { typename: string; id: string } {

@@ -1,4 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
+import { authorizeRootFields } from './authorize-root-fields.ts';
 import { builder } from './builder.ts';
 import { tellEnumValues } from './input-refusals.ts';
 import './types/access.ts';
@@ -28,4 +29,4 @@ import './types/search.ts';
 import './types/stats.ts';
 import './types/traversal.ts';
 
-export const schema: GraphQLSchema = tellEnumValues(builder.toSchema());
+export const schema: GraphQLSchema = authorizeRootFields(tellEnumValues(builder.toSchema()));

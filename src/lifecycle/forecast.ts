@@ -10,6 +10,7 @@ import { millisecondsPerDay } from '../durations.ts';
 import { invalidInput } from '../errors.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { loadMemories, referenceKey, type MemoryRow } from '../memory/memories.ts';
+import { onlyButlerOf } from '../memory/reach.ts';
 import { checkDate, checkNumber, checkUuid, globalScope } from '../memory/values.ts';
 
 /** When a fact or rule fades if nobody confirms it. */
@@ -58,12 +59,14 @@ export async function countForecast(context: MemoryContext, withinDays: number):
   return row.count;
 }
 
-function queryOf({ principal, config, now }: MemoryContext, withinDays: number): ForecastQuery {
+function queryOf(context: MemoryContext, withinDays: number): ForecastQuery {
+  const { principal, config, now } = context;
+  const own = onlyButlerOf(context);
   const { facts } = config.memory;
   const days = checkNumber('within_days', withinDays, 0, longestForecastDays);
   return {
     tenantId: principal.tenantId,
-    scopes: principal.role === 'butler' ? [globalScope, principal.butler ?? globalScope] : null,
+    scopes: own === null ? null : [globalScope, own],
     retrieval: facts.retrievalConfidenceThreshold,
     expiry: facts.expiryConfidenceThreshold,
     until: new Date(now().getTime() + days * millisecondsPerDay),

@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { describeError } from '../describe-error.ts';
 import type { JobRun, Prisma } from '../generated/prisma/client.ts';
 import { actorOf, type MemoryContext } from '../memory/context.ts';
+import { authorize } from '../memory/permissions.ts';
 import { checkUuid } from '../memory/values.ts';
 import { createRedactor } from '../redaction/redactor.ts';
 import type { SweepOptions, SweepReport } from './sweep.ts';
@@ -43,10 +44,13 @@ export function statusOf(run: Pick<JobRun, 'status' | 'lastSignAt'>, now: Date):
 }
 
 export async function listJobRuns(
-  { db, principal: { tenantId } }: MemoryContext,
+  context: MemoryContext,
   job: string | undefined,
   { offset, limit }: { offset: number; limit: number },
 ): Promise<{ runs: JobRun[]; total: number }> {
+  authorize(context, 'query jobRuns');
+  const { db, principal } = context;
+  const { tenantId } = principal;
   const where = { tenantId, ...(job !== undefined && { job }) };
   const { jobRun } = db.tenant(tenantId);
   const newestFirst = [{ startedAt: 'desc' as const }, { id: 'desc' as const }];
@@ -57,7 +61,9 @@ export async function listJobRuns(
   return { runs, total };
 }
 
-export async function findJobRun({ db, principal }: MemoryContext, given: string): Promise<JobRun | null> {
+export async function findJobRun(context: MemoryContext, given: string): Promise<JobRun | null> {
+  authorize(context, 'query jobRun');
+  const { db, principal } = context;
   const { tenantId } = principal;
   const id = checkUuid('id', given);
   return db.tenant(tenantId).jobRun.findUnique({ where: { tenantId_id: { tenantId, id } } });

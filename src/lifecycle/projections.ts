@@ -2,6 +2,7 @@ import { refreshEventDays, selectEventDays, staleEventDays } from '../db/sql/eve
 import { millisecondsPerDay } from '../durations.ts';
 import { invalidInput } from '../errors.ts';
 import type { MemoryContext } from '../memory/context.ts';
+import { authorize } from '../memory/permissions.ts';
 import { checkDate } from '../memory/values.ts';
 import type { SweepOptions, SweepReport } from './sweep.ts';
 
@@ -27,6 +28,7 @@ export async function readEventDays(
   context: MemoryContext,
   { from, to }: { from?: Date | null | undefined; to?: Date | null | undefined },
 ): Promise<EventDay[]> {
+  authorize(context, 'query activityByDay');
   const until = checkDate('to', to) ?? context.now();
   const since = checkDate('from', from) ?? new Date(until.getTime() - 30 * millisecondsPerDay);
   const days = (until.getTime() - since.getTime()) / millisecondsPerDay;

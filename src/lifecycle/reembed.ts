@@ -20,6 +20,7 @@ import {
   retireVersion,
   type VersionInUse,
 } from '../memory/embedding-versions.ts';
+import { authorize } from '../memory/permissions.ts';
 import type { SweepOptions } from './sweep.ts';
 
 export interface ReembedOptions extends SweepOptions {
@@ -316,7 +317,8 @@ export interface VersionProgress {
 }
 
 /** Every version that a tenant has or had, oldest first, with how many rows have its vectors. */
-export async function listVersionProgress(context: TenantOf): Promise<VersionProgress[]> {
+export async function listVersionProgress(context: MemoryContext): Promise<VersionProgress[]> {
+  authorize(context, 'query embeddingVersions');
   const { tenantId } = context.principal;
   const versions = await context.db
     .tenant(tenantId)

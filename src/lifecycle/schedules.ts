@@ -2,6 +2,8 @@ import { CronExpressionParser, type CronExpression } from 'cron-parser';
 import type { Config } from '../config/schema.ts';
 import type { Database } from '../db/database.ts';
 import { failingSweeps, lastScheduledRuns } from '../db/sql/queue-runs.ts';
+import type { MemoryContext } from '../memory/context.ts';
+import { authorize } from '../memory/permissions.ts';
 import { toSnakeCase } from '../names.ts';
 
 export const scheduleStatuses = ['ok', 'waiting', 'missed', 'failing', 'disabled'] as const;
@@ -59,6 +61,12 @@ export async function readSchedules(
     const nextAt = enabled ? fromNow().next().toDate() : null;
     return { entry, name, cron, enabled, description: prompt, status, state, startedAt, completedAt, nextAt };
   });
+}
+
+/** The same for a caller, in its own tenant. */
+export async function listSchedules(context: MemoryContext): Promise<Schedule[]> {
+  authorize(context, 'query schedules');
+  return readSchedules(context, context.principal.tenantId);
 }
 
 /** decay_sweep starts decay-sweep. */

@@ -3,6 +3,7 @@ import type { Permanence } from '../memory/confidence.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { isLive } from '../memory/facts.ts';
 import { generationOf, generations, type Generation } from '../memory/generation.ts';
+import { isPermitted } from '../memory/permissions.ts';
 import type { Maturity } from '../memory/rule-maturity.ts';
 import { normaliseName } from '../memory/text.ts';
 import { readSchedules, type Schedule } from './schedules.ts';
@@ -104,18 +105,13 @@ export async function readStats(
     },
     byGeneration: countGenerations(episodes, live),
     jobs,
-    unknown: jobs === null && mayKnowJobs(context) ? ['jobs'] : [],
+    unknown: jobs === null && isPermitted(context, 'field Stats.jobs') ? ['jobs'] : [],
   };
-}
-
-/** Schedules are for those who run the server, here as where they are asked for by themselves. */
-function mayKnowJobs({ principal }: MemoryContext): boolean {
-  return principal.role !== 'butler';
 }
 
 /** A queue that is not there yet, or not reachable, must not take the rest with it. */
 async function readJobs(context: MemoryContext): Promise<Schedule[] | null> {
-  if (!mayKnowJobs(context)) return null;
+  if (!isPermitted(context, 'field Stats.jobs')) return null;
   try {
     return await readSchedules(context, context.principal.tenantId);
   } catch (error) {

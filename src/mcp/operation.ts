@@ -16,6 +16,7 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
   type OperationDefinitionNode,
+  type OperationTypeNode,
 } from 'graphql';
 import { isProblem, possibleTypes } from './payload.ts';
 import { askForTypeNames, responseName, selectedFields } from './selection.ts';
@@ -38,6 +39,7 @@ export interface ToolArgument {
 /** A tool's operation, read once against the schema. */
 export interface Operation {
   document: DocumentNode;
+  kind: OperationTypeNode;
   /** The top-level field that answers, under the name it has in the answer. */
   resultName: string;
   field: GraphQLField<unknown, unknown>;
@@ -62,6 +64,7 @@ export function readOperation(schema: GraphQLSchema, { name, operation }: NamedO
   const hasInputObject = definition.variableDefinitions?.[0]?.variable.name.value === 'input';
   return {
     document,
+    kind: definition.operation,
     fieldNode,
     field,
     resultName: responseName(fieldNode),

@@ -45,6 +45,8 @@ export function selectTools(boundTools: BoundTools, groups: readonly ToolGroup[]
 
 export interface McpServerOptions extends CallOptions, Surface {
   butler: { name: string; description: string };
+  /** Whether the caller may ever call this; a tool that it may not is not listed, and refuses when it is called. */
+  mayCall: (operation: Operation) => boolean;
 }
 
 /** One for each connection. */
@@ -61,14 +63,15 @@ export function createMcpServer(options: McpServerOptions): Server {
 }
 
 function serveTools(server: Server, options: McpServerOptions): void {
-  const { tools: boundTools } = options;
-  server.setRequestHandler(requests.listTools, () => ({
-    tools: [...boundTools.values()].map(({ listed }) => listed),
-  }));
+  const { tools: boundTools, mayCall } = options;
+  const offered = (): BoundTool[] => [...boundTools.values()].filter(({ operation }) => mayCall(operation));
+  server.setRequestHandler(requests.listTools, () => ({ tools: offered().map(({ listed }) => listed) }));
   server.setRequestHandler(requests.callTool, async ({ params }) => {
     const bound = boundTools.get(params.name);
     if (bound === undefined) {
-      const allowed = [...boundTools.keys()].join(', ');
+      const allowed = offered()
+        .map(({ tool }) => tool.name)
+        .join(', ');
       throw new ProtocolError(ErrorCode.InvalidParams, `tool: one of ${allowed}; given ${describeGiven(params.name)}`);
     }
     return callTool(bound, params.arguments ?? {}, options);

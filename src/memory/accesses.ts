@@ -5,6 +5,7 @@ import { insertAccess } from '../db/sql/insert-access.ts';
 import type { AccessRecord } from '../generated/prisma/client.ts';
 import { actorOf, type MemoryContext, type Principal } from './context.ts';
 import { recordEvent } from './events.ts';
+import { authorize } from './permissions.ts';
 
 export type { AccessRecord };
 
@@ -78,9 +79,12 @@ function recordOf(context: MemoryContext, { kind, operations, ids, digest }: Acc
 }
 
 export async function listAccesses(
-  { db, principal: { tenantId } }: MemoryContext,
+  context: MemoryContext,
   { offset, limit }: { offset: number; limit: number },
 ): Promise<{ records: AccessRecord[]; total: number }> {
+  authorize(context, 'query accesses');
+  const { db, principal } = context;
+  const { tenantId } = principal;
   const where = { tenantId };
   const { accessRecord } = db.tenant(tenantId);
   const newestFirst = [{ accessedAt: 'desc' as const }, { id: 'desc' as const }];

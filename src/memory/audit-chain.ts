@@ -12,6 +12,7 @@ import {
 import { invalidInput } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
+import { authorize } from './permissions.ts';
 
 type AuditContext = Pick<MemoryContext, 'db' | 'principal'>;
 
@@ -38,7 +39,9 @@ export interface ChainProblem {
 }
 
 /** Null as long as nothing was done. */
-export async function findChainHead({ db, principal }: AuditContext): Promise<ChainHead | null> {
+export async function findChainHead(context: AuditContext): Promise<ChainHead | null> {
+  authorize(context, 'query auditHead');
+  const { db, principal } = context;
   const { tenantId } = principal;
   const client = db.tenant(tenantId);
   const entry = await client.eventChain.findFirst({ where: { tenantId }, orderBy: { position: 'desc' } });

@@ -7,7 +7,7 @@ import type { RedactionCounts } from '../redaction/redactor.ts';
 import type { RequestContext } from '../request-id.ts';
 import type { Vault } from './vault.ts';
 
-export const roles = ['butler', 'operator', 'admin'] as const;
+export const roles = ['viewer', 'butler', 'operator', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
 /** Who asks. Comes from the authenticated connection, never from an argument. */

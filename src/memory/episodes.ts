@@ -12,6 +12,7 @@ import { loadMemories, referenceKey } from './memories.ts';
 import { findMaintenanceSession, isMaintenanceSession, refuseMaintenanceMark } from './maintenance.ts';
 import { normaliseMetadata } from './metadata.ts';
 import { createMutation, mutate, recordCreations, type Mutation } from './mutation.ts';
+import { authorize } from './permissions.ts';
 import { requireButler } from './reach.ts';
 import { endOfLife, retentionOf } from './retention.ts';
 import { normaliseContent, normaliseKey } from './text.ts';
@@ -21,7 +22,8 @@ export type { Episode };
 
 export interface StoreEpisodeInput {
   content: string;
-  butler: string;
+  /** Default: the butler that the caller works for, else the one that the server is named after. */
+  butler?: string | null | undefined;
   sessionId?: string | null | undefined;
   importance?: number | null | undefined;
   observedAt?: Date | null | undefined;
@@ -32,6 +34,7 @@ export interface StoreEpisodeInput {
 
 /** Append-only: the same text twice is two episodes, unless an idempotency key says that it is one. */
 export async function storeEpisode(context: MemoryContext, input: StoreEpisodeInput): Promise<Episode> {
+  authorize(context, 'mutation storeEpisode');
   const values = normaliseEpisode(context, input);
   const embedded = await embedOne(context, values.content);
   const id = await mutate(context, async (mutation) => {
@@ -46,6 +49,7 @@ export async function storeEpisode(context: MemoryContext, input: StoreEpisodeIn
 
 /** Several that commit together. One text that is refused refuses them all, and is named by its place. */
 export async function ingestEpisodes(context: MemoryContext, inputs: readonly StoreEpisodeInput[]): Promise<Episode[]> {
+  authorize(context, 'mutation ingestEpisodes');
   if (inputs.length === 0 || inputs.length > batchLimit) {
     throw invalidInput('episodes', `1 to ${batchLimit} episodes`, inputs.length);
   }
@@ -110,7 +114,7 @@ function normaliseEpisode(context: MemoryContext, input: StoreEpisodeInput): Epi
   refuseMaintenanceMark({ metadata });
   return {
     id: uuidv7(),
-    butler: requireButler(context, normaliseKey(redactor, 'butler', input.butler)),
+    butler: requireButler(context, normaliseKey(redactor, 'butler', input.butler ?? defaultButlerOf(context))),
     content: normaliseContent(redactor, 'content', input.content),
     sessionId: checkOptionalUuid('session_id', input.sessionId),
     importance: checkNumber('importance', input.importance ?? 5, 1, 10),
@@ -122,6 +126,10 @@ function normaliseEpisode(context: MemoryContext, input: StoreEpisodeInput): Epi
     expiresAt: endOfLife(createdAt, context.config.memory.episodes.defaultTtlDays, retentionOf(context).episodes),
     redacted: countsOrNone(redactor),
   };
+}
+
+function defaultButlerOf({ principal, config }: MemoryContext): string {
+  return principal.butler ?? config.butler.name;
 }
 
 type Vectors = Pick<NewEpisodeRow, 'embeddings'>;

@@ -28,6 +28,7 @@ import { recordEvents, type EventInput } from './events.ts';
 import { lockKeysOf } from './facts.ts';
 import { createLink, removeLink, type MemoryReference } from './links.ts';
 import { changeMemory, mutate, type Mutation } from './mutation.ts';
+import { authorize } from './permissions.ts';
 import { openReadable } from './sealing.ts';
 import { normaliseName } from './text.ts';
 import { checkUuid } from './values.ts';
@@ -73,7 +74,7 @@ export async function planMemoryErasure(
   context: MemoryContext,
   input: Omit<EraseMemoryInput, 'confirm'>,
 ): Promise<ErasurePlan> {
-  requireAdmin(context);
+  authorize(context, 'query erasurePlan');
   const memory = { type: input.type, id: checkUuid('id', input.id) };
   await refuseUnknown(context, memory);
   const derived = memory.type === 'episode' ? await ask(context, (tenant) => selectDerived(tenant, [memory.id])) : [];
@@ -82,7 +83,7 @@ export async function planMemoryErasure(
 }
 
 export async function planSubjectErasure(context: MemoryContext, input: SubjectInput): Promise<ErasurePlan> {
-  requireAdmin(context);
+  authorize(context, 'query erasurePlan');
   const subject = normaliseName('subject', input.subject);
   const about = await ask(context, (tenant) => selectFactsAbout(tenant, subject));
   const mentions = await ask(context, (tenant) => selectMentions(tenant, subject));
@@ -193,6 +194,7 @@ async function ask(context: MemoryContext, query: (tenantId: string) => Prisma.S
 
 /** Takes a memory out of the world for good. What is left says that it was there, and nothing of what it said. */
 export async function eraseMemory(context: MemoryContext, input: EraseMemoryInput): Promise<Erasure> {
+  authorize(context, 'mutation eraseMemory');
   const plan = await planMemoryErasure(context, input);
   const id = checkUuid('id', input.id);
   if (input.confirm.trim().toLowerCase() !== id) {
@@ -206,6 +208,7 @@ export async function eraseSubject(
   context: MemoryContext,
   input: SubjectInput & { confirm: string },
 ): Promise<Erasure> {
+  authorize(context, 'mutation eraseSubject');
   const plan = await planSubjectErasure(context, input);
   if (input.confirm.trim().toLowerCase() !== plan.confirmation) {
     throw new MemoryError(
@@ -216,12 +219,6 @@ export async function eraseSubject(
   }
   if (plan.memories.length === 0) throw new MemoryError('NOT_FOUND', 'nothing is known about the subject');
   return erase(context, plan.memories, [normaliseName('subject', input.subject)]);
-}
-
-/** Erasing is for people who answer for the tenant, and not for butlers. */
-function requireAdmin({ principal }: MemoryContext): void {
-  if (principal.role === 'admin') return;
-  throw new MemoryError('FORBIDDEN', `an erasure is for the role admin; given ${principal.role}`);
 }
 
 interface Standing extends MemoryReference {

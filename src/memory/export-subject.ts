@@ -4,6 +4,7 @@ import type { Fact, MemoryEvent, Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
 import type { MemoryReference } from './links.ts';
 import { loadMemories, referenceKey, type MemoryRow } from './memories.ts';
+import { authorize } from './permissions.ts';
 import { openRow, openSnapshot } from './sealing.ts';
 import { normaliseName } from './text.ts';
 import { payloadOf } from './undo.ts';
@@ -35,6 +36,7 @@ const mostReceipts = 100;
  * links, source and the receipts that showed it.
  */
 export async function exportSubject(context: MemoryContext, input: ExportInput): Promise<ExportPage> {
+  authorize(context, 'query exportSubject');
   const subject = normaliseName('subject', input.subject);
   const limit = checkLimit('first', input.limit, usualPage, mostExported);
   const { tenantId } = context.principal;

@@ -18,7 +18,8 @@ import { mutateOnce } from './idempotency.ts';
 import { createLink, linkToSource, requireEpisode } from './links.ts';
 import { normaliseMetadata, type KeptMetadata } from './metadata.ts';
 import { changeMemory, type Mutation } from './mutation.ts';
-import { requireScope } from './reach.ts';
+import { authorize } from './permissions.ts';
+import { requireButler, requireScope } from './reach.ts';
 import { isSealedRow, openRow, openRows, sealedColumns, sealedPlaceholder } from './sealing.ts';
 import { normaliseContent, normaliseKey, normaliseLabel } from './text.ts';
 import { checkDate, checkNumber, checkOneOf, checkOptionalUuid, globalScope, normaliseTags } from './values.ts';
@@ -62,6 +63,7 @@ export interface StoreFactInput {
  * same already is confirmed instead, and takes over what else was given.
  */
 export async function storeFact(context: MemoryContext, input: StoreFactInput): Promise<Fact> {
+  authorize(context, 'mutation storeFact');
   const values = await decideSealing(context, normaliseFact(context, input));
   const embedding = await embedOne(context, embeddedText(values));
   const { idempotencyKey, ...rest } = input;
@@ -160,7 +162,7 @@ export function normaliseFact(context: MemoryContext, input: StoreFactInput): Fa
     tags: normaliseTags(redactor, input.tags),
     metadata: normaliseMetadata(redactor, 'metadata', input.metadata ?? {}),
     sourceButler: input.sourceButler
-      ? normaliseKey(redactor, 'source_butler', input.sourceButler)
+      ? requireButler(context, normaliseKey(redactor, 'source_butler', input.sourceButler), 'source_butler')
       : context.principal.butler,
     sourceEpisodeId: checkOptionalUuid('source_episode_id', input.sourceEpisodeId),
     observedAt: checkDate('observed_at', input.observedAt),

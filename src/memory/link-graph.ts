@@ -5,6 +5,7 @@ import type { MemoryContext } from './context.ts';
 import { mutateOnce } from './idempotency.ts';
 import { createLink, requireMemory, type MemoryReference, type Relation } from './links.ts';
 import { loadMemories, referenceKey, type MemoryRow } from './memories.ts';
+import { authorize } from './permissions.ts';
 import { checkNumber, checkUuid } from './values.ts';
 
 /** Links as readers follow them: in both directions, to a depth, and to what is left of an end that is gone. */
@@ -32,6 +33,7 @@ export interface LinkMemoriesInput {
 
 /** Relates two memories. A link that is there already is left as it is. */
 export async function linkMemories(context: MemoryContext, input: LinkMemoriesInput): Promise<Link> {
+  authorize(context, 'mutation linkMemories');
   const { idempotencyKey, ...given } = input;
   const source = checkEnd('source', given.source);
   const target = checkEnd('target', given.target);

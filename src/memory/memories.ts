@@ -8,6 +8,8 @@ import { isLive, lockKeysOf, lockLiveFact, type FactValidity } from './facts.ts'
 import { mutateOnce } from './idempotency.ts';
 import type { MemoryReference } from './links.ts';
 import { changeMemory, type Mutation } from './mutation.ts';
+import { authorize, authorizeTarget } from './permissions.ts';
+import { onlyButlerOf } from './reach.ts';
 import { openRow } from './sealing.ts';
 import { checkUuid } from './values.ts';
 
@@ -82,6 +84,7 @@ export async function confirmMemory(
   context: MemoryContext,
   { idempotencyKey, ...given }: MemoryWrite,
 ): Promise<Memory> {
+  authorize(context, 'mutation confirmMemory');
   const reference = checkReference(given);
   const { type, id } = reference;
   if (type === 'episode') {
@@ -91,7 +94,7 @@ export async function confirmMemory(
     );
   }
   await mutateOnce(context, { operation: 'confirm', idempotencyKey, input: reference }, async (mutation) => {
-    const validity = await lockValidity(mutation, reference);
+    const { validity } = await lockMemory(mutation, reference);
     if (!isLive(validity)) throw notLive(reference, validity);
     await writeConfirmation(mutation, { type, id });
     return id;
@@ -118,10 +121,12 @@ export async function writeConfirmation(
 
 /** Out of every search, context, count and consolidation, and still there: `restoreMemory` brings it back. */
 export async function forgetMemory(context: MemoryContext, { idempotencyKey, ...given }: MemoryWrite): Promise<Memory> {
+  authorize(context, 'mutation forgetMemory');
   const reference = checkReference(given);
   const { type, id } = reference;
   await mutateOnce(context, { operation: 'forget', idempotencyKey, input: reference }, async (mutation) => {
-    const validity = await lockValidity(mutation, reference);
+    const { validity, isOwn } = await lockMemory(mutation, reference);
+    authorizeTarget(context, 'mutation forgetMemory', { name: `${type} ${id}`, isOwn });
     if (validity === 'retracted') throw notLive(reference, validity);
     const eventType = type === 'fact' ? 'fact.retracted' : (`${type}.forgotten` as const);
     await changeMemory(mutation, reference, eventType, () =>
@@ -137,11 +142,13 @@ export async function restoreMemory(
   context: MemoryContext,
   { idempotencyKey, ...given }: MemoryWrite,
 ): Promise<Memory> {
+  authorize(context, 'mutation restoreMemory');
   const reference = checkReference(given);
   const { type, id } = reference;
   await mutateOnce(context, { operation: 'restore', idempotencyKey, input: reference }, async (mutation) => {
     if (type === 'fact') await lockKeysOf(mutation, [id]);
-    const validity = await lockValidity(mutation, reference);
+    const { validity, isOwn } = await lockMemory(mutation, reference);
+    authorizeTarget(context, 'mutation restoreMemory', { name: `${type} ${id}`, isOwn });
     if (validity !== 'retracted') {
       throw new MemoryError(
         'INVALID_TRANSITION',
@@ -172,28 +179,39 @@ async function setForgotten(
 }
 
 /** Locks the row. An episode has no validity: it is active until it is forgotten. */
-async function lockValidity({ transaction, tenantId, now }: Mutation, { type, id }: MemoryReference): Promise<string> {
+async function lockMemory(mutation: Mutation, { type, id }: MemoryReference): Promise<LockedMemory> {
+  const { context, transaction, tenantId, now } = mutation;
   const [row] = await lockRow(transaction, tenantId, type, id);
   if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) throw notFound({ type, id });
-  return row.validity;
+  const own = onlyButlerOf(context);
+  return { validity: row.validity, isOwn: own === null || row.scope === own || row.source_butler === own };
+}
+
+interface LockedMemory {
+  validity: string;
+  /** Whether it is in the caller's own scope, or was stored in the caller's name. */
+  isOwn: boolean;
 }
 
 interface LockedRow {
   validity: string;
   expires_at: Date | null;
+  scope: string;
+  source_butler: string | null;
 }
 
 function lockRow(transaction: Transaction, tenantId: string, type: MemoryType, id: string): Promise<LockedRow[]> {
   switch (type) {
     case 'fact':
-      return transaction.$queryRaw`SELECT validity, NULL::timestamptz AS expires_at FROM facts
+      return transaction.$queryRaw`SELECT validity, NULL::timestamptz AS expires_at, scope, source_butler FROM facts
         WHERE tenant_id = ${tenantId} AND id = ${id}::uuid FOR UPDATE`;
     case 'rule':
-      return transaction.$queryRaw`SELECT validity, NULL::timestamptz AS expires_at FROM rules
+      return transaction.$queryRaw`SELECT validity, NULL::timestamptz AS expires_at, scope, source_butler FROM rules
         WHERE tenant_id = ${tenantId} AND id = ${id}::uuid FOR UPDATE`;
     case 'episode':
       return transaction.$queryRaw`
-        SELECT CASE WHEN forgotten_at IS NULL THEN 'active' ELSE 'retracted' END AS validity, expires_at FROM episodes
+        SELECT CASE WHEN forgotten_at IS NULL THEN 'active' ELSE 'retracted' END AS validity, expires_at,
+          butler AS scope, butler AS source_butler FROM episodes
         WHERE tenant_id = ${tenantId} AND id = ${id}::uuid FOR UPDATE`;
   }
 }

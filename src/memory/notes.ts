@@ -5,6 +5,7 @@ import { storeEpisode } from './episodes.ts';
 import { storeFact } from './facts.ts';
 import type { Generation } from './generation.ts';
 import type { MemoryRow } from './memories.ts';
+import { authorize } from './permissions.ts';
 import { normaliseContent } from './text.ts';
 
 export interface StoreNoteInput {
@@ -19,6 +20,7 @@ const noteSubject = 'note';
 
 /** The short way to remember something: an episode, or for the later generations a fact about nothing in particular. */
 export async function storeNote(context: MemoryContext, input: StoreNoteInput): Promise<MemoryRow> {
+  authorize(context, 'mutation storeNote');
   const { tier, ...note } = input;
   // Of what will be kept, and not counted here: whoever stores it counts.
   const redactor = createRedactor({ config: context.config, principal: context.principal });
@@ -30,7 +32,7 @@ export async function storeNote(context: MemoryContext, input: StoreNoteInput): 
       permanence: tier === 'long' ? 'stable' : 'standard',
     });
   }
-  return storeEpisode(context, { ...note, butler: context.principal.butler ?? context.config.butler.name });
+  return storeEpisode(context, note);
 }
 
 /** Readable by its first words, and its own by a digest of all: only the same note again is the same key. */

@@ -1,5 +1,6 @@
-import { MemoryError } from '../errors.ts';
+import { describeGiven, MemoryError } from '../errors.ts';
 import type { MemoryContext } from './context.ts';
+import { reaches } from './permissions.ts';
 import { globalScope } from './values.ts';
 
 /**
@@ -12,19 +13,24 @@ type Caller = Pick<MemoryContext, 'principal'>;
 
 /** The butler to whose own memories the caller is confined; null for who works for the whole tenant. */
 export function onlyButlerOf({ principal }: Caller): string | null {
-  return principal.role === 'butler' ? (principal.butler ?? '') : null;
+  return reaches[principal.role] === 'own' ? (principal.butler ?? '') : null;
 }
 
 /** Of facts and rules. */
 export function requireScope(caller: Caller, scope: string): string {
   const own = onlyButlerOf(caller);
   if (own === null || scope === own || scope === globalScope) return scope;
-  throw new MemoryError('FORBIDDEN', `scope: ${globalScope} or ${own}, your own; given ${scope}`);
+  throw notOwn('scope', `"${globalScope}" or ${describeGiven(own)}`, scope);
 }
 
-/** Of episodes, contexts and runs. */
-export function requireButler(caller: Caller, butler: string): string {
+/** Of episodes, contexts, runs and sources: a butler names itself and no other. */
+export function requireButler(caller: Caller, butler: string, field = 'butler'): string {
   const own = onlyButlerOf(caller);
   if (own === null || butler === own) return butler;
-  throw new MemoryError('FORBIDDEN', `butler: ${own}, your own; given ${butler}`);
+  throw notOwn(field, describeGiven(own), butler);
+}
+
+function notOwn(field: string, allowed: string, given: string): MemoryError {
+  const message = `${field} must be ${allowed} for the role butler (got ${describeGiven(given)})`;
+  return new MemoryError('FORBIDDEN', message, { hint: 'The role operator may name any.' });
 }

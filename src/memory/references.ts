@@ -4,6 +4,7 @@ import { bumpReferencesOf, type ReferenceCount } from '../db/sql/bump-references
 import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
 import type { MemoryContext } from './context.ts';
 import type { MemoryReference } from './links.ts';
+import { isReadOnly } from './permissions.ts';
 
 /**
  * Memories that were returned to someone who asked: one more reference each, and referenced now. One statement a type.
@@ -76,8 +77,8 @@ export class ReferenceQueue {
   }
 
   enqueue({ principal, now }: Pick<MemoryContext, 'principal' | 'now'>, references: readonly MemoryReference[]): void {
-    // A visitor is not one for whom the memories of a tenant are kept.
-    if (references.length === 0 || principal.visit !== undefined) return;
+    // The memories of a tenant are not kept for a visitor, and a role that changes nothing counts as nobody.
+    if (references.length === 0 || principal.visit !== undefined || isReadOnly(principal.role)) return;
     this.#pendingOf(principal.tenantId).add(references, now());
     this.#scheduled ??= setTimeout(() => {
       this.#scheduled = null;

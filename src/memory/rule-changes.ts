@@ -6,6 +6,8 @@ import { embedOne } from './embed.ts';
 import { mutateOnce } from './idempotency.ts';
 import { normaliseMetadata } from './metadata.ts';
 import { changeMemory, type Mutation } from './mutation.ts';
+import { authorize, authorizeTarget, type Action } from './permissions.ts';
+import { onlyButlerOf } from './reach.ts';
 import type { Maturity } from './rule-maturity.ts';
 import { candidateConfidence, embedRule, getRule, lockUsableRule, maturityRank, setMaturity } from './rules.ts';
 import { normaliseContent } from './text.ts';
@@ -125,15 +127,21 @@ async function setDisabled(mutation: Mutation, rule: Rule, disabledAt: Date | nu
   );
 }
 
+type RuleChange = 'editRule' | 'promoteRule' | 'demoteRule' | 'disableRule' | 'enableRule';
+
 async function changeRule(
   context: MemoryContext,
-  operation: string,
+  operation: RuleChange,
   { idempotencyKey, ...input }: RuleWrite,
   change: (mutation: Mutation, rule: Rule) => Promise<void>,
 ): Promise<Rule> {
+  const action: Action = `mutation ${operation}`;
+  authorize(context, action);
   const ruleId = checkUuid('rule_id', input.ruleId);
   await mutateOnce(context, { operation, idempotencyKey, input }, async (mutation) => {
-    await change(mutation, await lockUsableRule(mutation, ruleId));
+    const rule = await lockUsableRule(mutation, ruleId);
+    authorizeTarget(context, action, { name: `rule ${ruleId}`, isOwn: rule.scope === onlyButlerOf(context) });
+    await change(mutation, rule);
     return ruleId;
   });
   return getRule(context, ruleId);

@@ -16,8 +16,9 @@ import { mutateOnce } from './idempotency.ts';
 import { linkToSource, requireEpisode } from './links.ts';
 import { normaliseMetadata, type KeptMetadata } from './metadata.ts';
 import { changeMemory, mutate, type Mutation } from './mutation.ts';
+import { authorize } from './permissions.ts';
 import { earnedMaturity, effectiveness, isAntiPattern, type Maturity } from './rule-maturity.ts';
-import { requireScope } from './reach.ts';
+import { requireButler, requireScope } from './reach.ts';
 import { normaliseContent, normaliseKey } from './text.ts';
 import { checkNumber, checkOptionalUuid, checkUuid, globalScope, normaliseTags } from './values.ts';
 
@@ -40,6 +41,7 @@ export const candidateConfidence = 0.5;
 
 /** Stores how to behave, as a candidate that has yet to earn trust. */
 export async function storeRule(context: MemoryContext, input: StoreRuleInput): Promise<Rule> {
+  authorize(context, 'mutation storeRule');
   const values = normaliseRule(context, input);
   const embedding = await embedOne(context, values.content);
   const { idempotencyKey, ...rest } = input;
@@ -74,7 +76,7 @@ export function normaliseRule(context: MemoryContext, input: StoreRuleInput): Ru
     tags: normaliseTags(redactor, input.tags),
     metadata: normaliseMetadata(redactor, 'metadata', input.metadata ?? {}),
     sourceButler: input.sourceButler
-      ? normaliseKey(redactor, 'source_butler', input.sourceButler)
+      ? requireButler(context, normaliseKey(redactor, 'source_butler', input.sourceButler), 'source_butler')
       : context.principal.butler,
     sourceEpisodeId: checkOptionalUuid('source_episode_id', input.sourceEpisodeId),
   };
@@ -129,6 +131,7 @@ export interface MarkRuleInput {
  * was one too many the inversion into a warning, all in this call.
  */
 export async function markRule(context: MemoryContext, input: MarkRuleInput): Promise<Rule> {
+  authorize(context, input.outcome === 'helpful' ? 'mutation markRuleHelpful' : 'mutation markRuleHarmful');
   const ruleId = checkUuid('rule_id', input.ruleId);
   const redactor = createRedactor(context);
   const mark = {

@@ -6,7 +6,7 @@ import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
 import { MemoryError } from '../errors.ts';
 import type { MemoryEvent, MemoryLink, Prisma } from '../generated/prisma/client.ts';
 import { asStored, type RedactionCounts } from '../redaction/redactor.ts';
-import type { MemoryContext } from './context.ts';
+import { actorOf, type MemoryContext } from './context.ts';
 import { embedOne, vectorsOfOne, type EmbeddedText } from './embed.ts';
 import { useActiveKey } from './data-keys.ts';
 import { isLive, lockKeysOf } from './facts.ts';
@@ -14,6 +14,7 @@ import { mutateOnce } from './idempotency.ts';
 import { insertLink, removeLink, requireMemory } from './links.ts';
 import { refuseSecondLiveFact } from './memories.ts';
 import { readSnapshot, type Mutation, type Snapshot } from './mutation.ts';
+import { authorize, authorizeTarget } from './permissions.ts';
 import { effectiveness } from './rule-maturity.ts';
 import { openSnapshot, sealedColumns } from './sealing.ts';
 import { checkUuid } from './values.ts';
@@ -28,8 +29,11 @@ export interface UndoInput {
  * is still as the event left it is taken back: whoever changed it later is not overruled, and is named instead.
  */
 export async function undoEvent(context: MemoryContext, { eventId, idempotencyKey }: UndoInput): Promise<MemoryEvent> {
+  authorize(context, 'mutation undo');
   const { tenantId } = context.principal;
   const root = await findRoot(context, checkUuid('event_id', eventId));
+  const isOwn = root.actor === actorOf(context);
+  authorizeTarget(context, 'mutation undo', { name: `event ${root.id} of ${root.actor}`, isOwn });
   refuseErasure(root);
   const vectors = await prepareVectors(context, root);
   const input = { eventId: root.id };

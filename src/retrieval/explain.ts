@@ -3,6 +3,7 @@ import type { RowFilter } from '../db/sql/search-filter.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import type { MemoryReference } from '../memory/links.ts';
 import { referenceKey, type Memory } from '../memory/memories.ts';
+import { onlyButlerOf } from '../memory/reach.ts';
 import { checkUuid } from '../memory/values.ts';
 import { assembleContext, type ContextInput } from './context.ts';
 import { matchesToRank } from './defaults.ts';
@@ -68,7 +69,7 @@ export async function explainMemory(
   const found = await findAnyState(context, memory, asked.filter);
   const drop = found === null ? null : await findFilterDrop(context, found, asked.filter);
   // To a butler, what is in the scope of another one does not exist.
-  if (found === null || (drop?.stage === 'scope' && context.principal.role === 'butler')) {
+  if (found === null || (drop?.stage === 'scope' && onlyButlerOf(context) !== null)) {
     return explain({
       stage: 'not_found',
       reason: `${memory.type} ${memory.id} ${asked.filter.isPast ? 'was not there then' : 'is not there'}`,

@@ -269,8 +269,14 @@ describe('butler-memory token', () => {
     await home.query('DELETE FROM api_tokens');
   });
 
+  it('creates one for a viewer, which needs no butler', async () => {
+    const { stdout } = await run(['token', 'create', '--tenant', 'house', '--role', 'viewer', '--name', 'dashboard']);
+    expect(stdout).toMatch(/^bmt_[\w-]{43}\n[\w-]{36} {2}dashboard: tenant house, viewer\n$/);
+    await home.query('DELETE FROM api_tokens');
+  });
+
   it.each([
-    [['token', 'create', '--role', 'king'], 'role: one of butler, operator, admin; given "king"'],
+    [['token', 'create', '--role', 'king'], 'role: one of viewer, butler, operator, admin; given "king"'],
     [
       ['token', 'create', '--role', 'admin', '--expires', 'soon'],
       'expires: a date, or a time from now such as 30d or 12h; given "soon"',

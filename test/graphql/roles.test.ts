@@ -7,18 +7,25 @@ import {
   isListType,
   isRequiredArgument,
   isRequiredInputField,
+  GraphQLObjectType,
+  GraphQLSchema,
+  GraphQLString,
   type GraphQLField,
   type GraphQLInputType,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installQueue } from '../../jobs/queue.ts';
 import { createToken } from '../../src/auth/tokens.ts';
+import { authorizeRootFields } from '../../src/graphql/authorize-root-fields.ts';
 import { schema } from '../../src/graphql/schema.ts';
-import { roles } from '../../src/memory/context.ts';
+import { bindTools } from '../../src/mcp/server.ts';
+import { roles, type Role } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes.ts';
 import { storeFact } from '../../src/memory/facts.ts';
 import { storeRule } from '../../src/memory/rules.ts';
-import { isOpenTo, operationKinds, roleReference, type RoleReferenceRow } from '../../src/role-reference.ts';
+import { permissions, type Action } from '../../src/memory/permissions.ts';
+import { operationKinds, roleReference, type RoleReferenceRow } from '../../src/role-reference.ts';
+import { knownPaths } from '../../src/routes.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
 
@@ -92,7 +99,21 @@ async function ask(row: RoleReferenceRow, as: string): Promise<Answer> {
   return {};
 }
 
-const rows = roleReference(schema).map((row) => [`${row.kind} ${row.name}`, row] as const);
+const reference = roleReference(schema);
+const rows = reference
+  .filter(({ kind }) => operationKinds.some((operation) => operation === kind))
+  .map((row) => [row.action as string, row] as const);
+const namesOf = (kind: RoleReferenceRow['kind']): string[] =>
+  reference.filter((row) => row.kind === kind).map(({ name }) => name);
+
+const isRefusal = ({ message, extensions }: NonNullable<Answer['errors']>[number]): boolean =>
+  extensions.code === 'FORBIDDEN' && /^role must be [\w, ]+ for \w+ \(got \w+\)$/.test(message);
+
+async function get(path: string, role: Role): Promise<Response> {
+  return testApp.app.fetch(
+    new Request(`http://localhost${path}`, { headers: { authorization: `Bearer ${tokens.get(role)}` } }),
+  );
+}
 
 describe('the table of roles', () => {
   it('has every field that can be called', () => {
@@ -105,9 +126,62 @@ describe('the table of roles', () => {
   it.each(rows)('says who may call %s', async (_, row) => {
     for (const role of roles) {
       const { errors = [] } = await ask(row, role);
-      const [refused] = errors.filter(({ message }) => message === `${row.name} is not open to the role ${role}`);
-      expect(refused === undefined, `${role}: ${JSON.stringify(errors)}`).toBe(isOpenTo(row, role));
+      const isRefused = permissions[row.action][role] === 'refused';
+      expect(errors.some(isRefusal), `${role}: ${JSON.stringify(errors)}`).toBe(isRefused);
+      expect(errors.map(({ extensions }) => extensions.code)).not.toContain('INTERNAL');
     }
+  });
+
+  it('has every tool', () => {
+    const bound = [...bindTools(schema).keys()];
+    expect(reference.flatMap(({ tools }) => tools).toSorted()).toEqual(bound.toSorted());
+  });
+
+  it('has every path that is not open to everybody', () => {
+    const isOpen = (path: string): boolean => path === '/' || path === '/healthz';
+    expect(namesOf('route').toSorted()).toEqual(knownPaths.filter((path) => !isOpen(path)).toSorted());
+  });
+
+  it('has fields that are there', () => {
+    for (const name of namesOf('field')) {
+      const [type = '', field = ''] = name.split('.');
+      expect((schema.getType(type) as GraphQLObjectType).getFields()[field], name).toBeDefined();
+    }
+  });
+
+  it.each(roles)('says what the role %s is told outside of GraphQL', async (role) => {
+    const isOpen = (action: Action): boolean => permissions[action][role] === 'allowed';
+    const metrics = await get('/metrics', role);
+    expect(metrics.status).toBe(isOpen('route /metrics') ? 200 : 403);
+    if (metrics.status === 403) {
+      expect(await metrics.json()).toMatchObject({
+        error: { code: 'FORBIDDEN', message: `role must be viewer, operator or admin for /metrics (got ${role})` },
+      });
+    }
+    expect('checks' in ((await (await get('/readyz', role)).json()) as object)).toBe(isOpen('route /readyz'));
+  });
+
+  it.each(roles)('says which fields are null for the role %s', async (role) => {
+    const query = '{ health { checks { name detail } } stats { jobs { entry } } }';
+    const response = await testApp.app.fetch(
+      new Request('http://localhost/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${tokens.get(role)}` },
+        body: JSON.stringify({ query }),
+      }),
+    );
+    const { data } = (await response.json()) as {
+      data: { health: { checks: { detail: string | null }[] }; stats: { jobs: object[] | null } };
+    };
+    const isTold = data.health.checks.some(({ detail }) => detail !== null);
+    expect(isTold).toBe(permissions['field HealthCheck.detail'][role] === 'allowed');
+    expect(data.stats.jobs !== null).toBe(permissions['field Stats.jobs'][role] === 'allowed');
+  });
+
+  it('stops the start for a field that is not in it', () => {
+    const fields = { surprise: { type: GraphQLString, resolve: () => 'x' } };
+    const other = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields }) });
+    expect(() => authorizeRootFields(other)).toThrow('must have a row for "query surprise"');
   });
 
   it.each(rows)(

@@ -4,11 +4,23 @@ import type { MemoryContext, Principal } from '../../src/memory/context.ts';
 import { storeFact } from '../../src/memory/facts.ts';
 import { forgetMemory } from '../../src/memory/memories.ts';
 import { disableRule } from '../../src/memory/rule-changes.ts';
+import { permissions } from '../../src/memory/permissions.ts';
 import type { RoleReferenceRow } from '../../src/role-reference.ts';
 import { drill } from '../support/drill.ts';
 import { digestOfOthers, foreignIds, type OwnedRow } from './ownership.ts';
 import { erasable, Ids, ownTarget, type Target } from './calls.ts';
-import { adminOf, butlerOf, butlers, operatorOf, renew, secretOf, tenants, visitorOf, type World } from './world.ts';
+import {
+  adminOf,
+  asOperator,
+  butlerOf,
+  butlers,
+  operatorOf,
+  renew,
+  secretOf,
+  tenants,
+  visitorOf,
+  type World,
+} from './world.ts';
 
 /** One caller at the doors: what it must not learn, and what it must not change. */
 export interface Trial {
@@ -37,7 +49,7 @@ export const everything: Tries = () => true;
 const everyCaller: [name: string, Principal, Tries][] = [
   ['a butler', butlerOf(tenants[0], 'home'), everything],
   ['an operator', operatorOf(tenants[0]), everything],
-  ['an admin', adminOf(tenants[0]), ({ leastRole }) => leastRole === 'admin'],
+  ['an admin', adminOf(tenants[0]), ({ action }) => permissions[action].operator === 'refused'],
   ['a visitor', visitorOf(...tenants), everything],
   ['a visitor who may write', visitorOf(...tenants, true), ({ kind }) => kind === 'mutation'],
 ];
@@ -93,7 +105,7 @@ export async function beginTrial(world: World, caller: Principal): Promise<Trial
 
 /** What has to be so before something can be done: then only the boundary stands in the way of doing it to others. */
 const readyFor: Record<string, (context: MemoryContext, ids: Ids, target: Target) => Promise<unknown>> = {
-  enableRule: (context, ids, target) => disableRule(context, { ruleId: ids.of('rule', target) }),
+  enableRule: (context, ids, target) => disableRule(asOperator(context), { ruleId: ids.of('rule', target) }),
   eraseSubject: (context) => storeFact(context, { subject: erasable, predicate: 'has', content: 'A bench' }),
   restoreMemory: (context, ids, target) => forgetMemory(context, { type: 'fact', id: ids.of('fact', target) }),
 };

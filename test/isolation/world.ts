@@ -42,6 +42,11 @@ export interface World {
 
 export const butlerOf = (tenantId: string, butler: string): Principal => ({ tenantId, butler, role: 'butler' });
 export const operatorOf = (tenantId: string): Principal => ({ tenantId, butler: null, role: 'operator' });
+/** What a butler has, changed by whoever may: some things need an operator. */
+export const asOperator = (context: MemoryContext): MemoryContext => ({
+  ...context,
+  principal: operatorOf(context.principal.tenantId),
+});
 export const adminOf = (tenantId: string): Principal => ({ tenantId, butler: null, role: 'admin' });
 /** An admin of the other tenant, in this one by a grant: to read, or also to write. */
 export const visitorOf = (tenantId: string, home: string, mayWrite = false): Principal => ({
@@ -181,7 +186,7 @@ async function fillButler(context: () => MemoryContext, butler: string, secret: 
   await markRule(context(), { ruleId: rule.id, outcome: 'helpful', reason: secret, sessionId, evidence: { secret } });
   await keepRecall(context(), secret);
   await buildContext(context(), { triggerPrompt: `Serve Darjeeling tea ${secret}`, butler, sessionId });
-  await promoteRule(context(), { ruleId: rule.id });
+  await promoteRule(asOperator(context()), { ruleId: rule.id });
   // Under way from now on.
   await claimForAgent(context(), { butler });
   return { episode, fact, rule };
@@ -194,7 +199,7 @@ export async function renew(context: MemoryContext, butler: string): Promise<voi
   for (const predicate of [randomUUID(), randomUUID()]) {
     await storeFact(context, { subject: 'user', predicate, content, scope: butler });
     const { id: ruleId } = await storeRule(context, { content, scope: butler, sourceEpisodeId });
-    await promoteRule(context, { ruleId });
+    await promoteRule(asOperator(context), { ruleId });
   }
   // Nothing, where one is under way already.
   await claimForAgent(context, { butler });

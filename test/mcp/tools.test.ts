@@ -57,7 +57,7 @@ const surface: Record<string, { arguments: Record<string, string>; required: str
       session_id: 'string',
       tags: 'array',
     },
-    required: ['butler', 'content'],
+    required: ['content'],
     isReadOnly: false,
   },
   memory_store_fact: {

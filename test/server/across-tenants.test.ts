@@ -325,7 +325,7 @@ describe('a read of an admin', () => {
     expect(data.accesses.edges[0].node).toMatchObject({ operations: ['accesses'], enteredTenant: null });
     expect(data.accesses.totalCount).toBe((await records('house')).length);
     const operator = await issue({ role: 'operator' });
-    expect((await ask(query, operator)).errors[0].message).toBe('accesses is not open to the role operator');
+    expect((await ask(query, operator)).errors[0].message).toBe('role must be admin for accesses (got operator)');
   });
 });
 

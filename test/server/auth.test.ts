@@ -180,9 +180,11 @@ describe('a token', () => {
     for (const other of others) {
       expect((await ask(other, `{ episode(id: "${uuid}") { content } }`)).data?.episode ?? null).toBeNull();
     }
-    expect((await ask(token, store('work'))).errors[0].message).toBe('butler: home, your own; given work');
+    expect((await ask(token, store('work'))).errors[0].message).toBe(
+      'butler must be "home" for the role butler (got "work")',
+    );
     expect((await ask(token, '{ schedules { name } }')).errors[0].message).toBe(
-      'schedules is not open to the role butler',
+      'role must be viewer, operator or admin for schedules (got butler)',
     );
   });
 
@@ -248,7 +250,7 @@ describe('a token', () => {
   });
 
   it.each([
-    [{ role: 'king' }, 'role: one of butler, operator, admin; given "king"'],
+    [{ role: 'king' }, 'role: one of viewer, butler, operator, admin; given "king"'],
     [{ role: 'butler' }, 'butler: a name, as the role is butler; given null'],
     [{ role: 'admin', expiresAt: new Date(0) }, 'expires: a moment to come; given "1970-01-01T00:00:00.000Z"'],
   ])('is refused with %j', async (given, message) => {
@@ -280,8 +282,15 @@ describe('a JSON Web Token', () => {
   it('says who its bearer is', async () => {
     const operator = await sign({ tenant: 'house', role: 'operator' });
     expect((await ask(operator, '{ stats { at } }')).errors).toBeUndefined();
+    const viewer = await sign({ tenant: 'house', role: 'viewer' });
+    expect((await ask(viewer, '{ schedules { name } }')).errors?.[0].message).not.toMatch(/^role must/);
+    expect((await ask(viewer, store('home'))).errors[0].message).toBe(
+      'role must be butler, operator or admin for storeEpisode (got viewer)',
+    );
     const butler = await sign({ tenant: 'house', butler: 'home' });
-    expect((await ask(butler, store('work'))).errors[0].message).toBe('butler: home, your own; given work');
+    expect((await ask(butler, store('work'))).errors[0].message).toBe(
+      'butler must be "home" for the role butler (got "work")',
+    );
   });
 
   it.each([

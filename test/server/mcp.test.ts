@@ -102,8 +102,8 @@ describe('a client of /mcp', () => {
     [
       'a missing argument',
       'memory_store_episode',
-      { content: 'a' },
-      /^INVALID_INPUT: butler: text; given nothing\nRequired: butler, content\.$/,
+      { butler: 'b' },
+      /^INVALID_INPUT: content: text; given nothing\nRequired: content\.$/,
     ],
     [
       'a value that there is not',

@@ -43,7 +43,6 @@ builder.queryField('accesses', (t) =>
   t.connection(
     {
       type: AccessRecordRef,
-      authScopes: { role: 'admin' },
       description: 'Who looked at what: reads of admins, and requests into this tenant and out of it, newest first.',
       resolve: (_root, args, { memory }) =>
         pageOf(args, async (page) => {

@@ -242,7 +242,7 @@ const RequeueEpisodesInput = builder.inputType('RequeueEpisodesInput', {
       type: EngineEnum,
       description: 'Whose last run was of this engine. Required with the status consolidated.',
     }),
-    butler: t.string({ description: 'Of this butler.' }),
+    butler: t.string({ description: 'Of this butler. The role butler can name only itself.' }),
     since: t.field({ type: 'DateTime', description: 'Stored at this moment or later.' }),
     limit: t.int({ description: 'At most so many, the oldest first. Default, and at most, 1000.' }),
   }),

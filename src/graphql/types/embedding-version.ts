@@ -55,7 +55,6 @@ const EmbeddingVersionRef = builder.objectRef<VersionProgress>('EmbeddingVersion
 builder.queryField('embeddingVersions', (t) =>
   t.field({
     type: [EmbeddingVersionRef],
-    authScopes: { role: 'operator' },
     description:
       'The embedding models that this tenant uses or has used, oldest first: how far a change of the model is.',
     resolve: (_root, _args, { memory }) => listVersionProgress(memory),

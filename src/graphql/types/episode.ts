@@ -53,7 +53,10 @@ const StoreEpisodeInput = builder.inputType('StoreEpisodeInput', {
   description: 'An episode to store.',
   fields: (t) => ({
     content: t.string({ required: true, description: 'What happened. Blanks are collapsed; must not be blank.' }),
-    butler: t.string({ required: true, description: 'The butler that observed it.' }),
+    butler: t.string({
+      description:
+        'The butler that observed it. Default: the caller, or `butler.name` of the configuration for a caller without a butler. The role butler can name only itself.',
+    }),
     sessionId: t.string({ description: 'UUID of the session it was observed in. Blank counts as absent.' }),
     importance: t.float({ description: 'From 1 (trivial) to 10 (vital). Default 5.' }),
     observedAt: t.field({ type: 'DateTime', description: 'When it happened, if that was not just now.' }),

@@ -79,7 +79,6 @@ const includeMentions = 'Types of memories that only mention the subject, to be 
 builder.queryField('erasurePlan', (t) =>
   t.field({
     type: ErasurePlanRef,
-    authScopes: { role: 'admin' },
     description: 'A dry run of `eraseMemory` or `eraseSubject`: what it would take. Give type and id, or subject.',
     args: {
       type: t.arg({ type: MemoryTypeEnum, description: 'Which of the three it is.' }),
@@ -122,7 +121,6 @@ const [erasedMemory, erasedSubject] = ['EraseMemory', 'EraseSubject'].map((name)
 builder.mutationField('eraseMemory', (t) =>
   t.field({
     type: erasedMemory.type,
-    authScopes: { role: 'admin' },
     description:
       'Takes a memory out of the world for good: its row, vectors and judgements, what its events, receipts and runs say of it. It cannot be undone; `forget` can.',
     args: { input: t.arg({ type: EraseMemoryInput, required: true, description: 'The memory.' }) },
@@ -133,7 +131,6 @@ builder.mutationField('eraseMemory', (t) =>
 builder.mutationField('eraseSubject', (t) =>
   t.field({
     type: erasedSubject.type,
-    authScopes: { role: 'admin' },
     description:
       'Takes everything about a subject out of the world for good: all facts about it, and the memories that mention it if they are asked for. It cannot be undone.',
     args: { input: t.arg({ type: EraseSubjectInput, required: true, description: 'The subject.' }) },

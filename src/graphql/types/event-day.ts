@@ -13,7 +13,6 @@ const EventDayRef = builder.objectRef<EventDay>('EventDay').implement({
 builder.queryField('activityByDay', (t) =>
   t.field({
     type: [EventDayRef],
-    authScopes: { role: 'operator' },
     description: 'What was done on each day, in numbers: for charts. Days on which nothing was done are left out.',
     args: {
       from: t.arg({ type: 'DateTime', description: 'From the day of this moment on. Default: 30 days before `to`.' }),

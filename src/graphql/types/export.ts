@@ -17,7 +17,6 @@ const ExportPageRef = builder.objectRef<ExportPage>('SubjectExport').implement({
 builder.queryField('exportSubject', (t) =>
   t.field({
     type: ExportPageRef,
-    authScopes: { role: 'operator' },
     description: 'All that is known of a subject, page by page, for whoever asks what is kept about them.',
     args: {
       subject: t.arg.string({ required: true, description: 'The subject, however it is spelled.' }),

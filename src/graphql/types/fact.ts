@@ -85,7 +85,9 @@ const StoreFactInput = builder.inputType('StoreFactInput', {
     kind: t.field({ type: FactKindEnum, description: 'An event is never superseded. Default state.' }),
     tags: t.stringList({ description: 'Words to filter by; at most 64.' }),
     metadata: t.field({ type: 'JSONObject', description: 'Anything structured that should come back with it.' }),
-    sourceButler: t.string({ description: 'The butler that learned it. Default: the caller.' }),
+    sourceButler: t.string({
+      description: 'The butler that learned it. Default: the caller. The role butler can name only itself.',
+    }),
     sourceEpisodeId: t.string({ description: 'UUID of the episode it was learned from; a link is made to it.' }),
     observedAt: t.field({ type: 'DateTime', description: 'When it was observed. An event has now as its default.' }),
     validFrom: t.field({ type: 'DateTime', description: 'Since when it is true, if that is known.' }),

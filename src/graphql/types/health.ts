@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { CheckName, Health, HealthCheck, HealthProbe, HealthStatus } from '../../health.ts';
 import type { EngineName } from '../../db/engine.ts';
+import { isPermitted } from '../../memory/permissions.ts';
 import { builder } from '../builder.ts';
 
 const HealthStatusEnum = builder.enumType('HealthStatus', {
@@ -41,7 +42,7 @@ const HealthCheckRef = builder.objectRef<HealthCheck>('HealthCheck').implement({
       nullable: true,
       description: 'What is wrong or what is being waited for; null when all is well, and for the role butler.',
       // It names models, jobs and what the database said: for those who run the server.
-      resolve: ({ detail }, _args, { memory }) => (memory.principal.role === 'butler' ? null : detail),
+      resolve: ({ detail }, _args, { memory }) => (isPermitted(memory, 'field HealthCheck.detail') ? detail : null),
     }),
   }),
 });

@@ -267,7 +267,7 @@ builder.mutationField('undo', (t) =>
   t.field({
     type: undone.type,
     description:
-      'Takes back a change and what followed from it, by the id of its event. Refused when the memory was changed since, naming the later event.',
+      'Takes back a change and what followed from it, by the id of its event. Refused when the memory was changed since, naming the later event. The role butler undoes only its own events.',
     args: { input: t.arg({ type: UndoInput, required: true, description: 'The change.' }) },
     resolve: (_root, { input }, { memory }) => undone.answer(memory, (context) => undoEvent(context, input)),
   }),

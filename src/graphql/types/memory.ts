@@ -127,14 +127,16 @@ builder.mutationFields((t) => {
     }),
     forgetMemory: t.field({
       type: forgotten.type,
-      description: 'Takes a memory out of every search, context and count. It can be restored.',
+      description:
+        'Takes a memory out of every search, context and count. It can be restored. The role butler forgets only what is in its own scope or was stored in its own name.',
       args: { input },
       resolve: (_root, args, { memory }) =>
         forgotten.answer(memory, async (context) => (await forgetMemory(context, args.input)).row),
     }),
     restoreMemory: t.field({
       type: restored.type,
-      description: 'Brings back what was forgotten.',
+      description:
+        'Brings back what was forgotten. The role butler restores only what is in its own scope or was stored in its own name.',
       args: { input },
       resolve: (_root, args, { memory }) =>
         restored.answer(memory, async (context) => (await restoreMemory(context, args.input)).row),

@@ -91,7 +91,9 @@ const StoreRuleInput = builder.inputType('StoreRuleInput', {
     importance: t.float({ description: 'From 1 (trivial) to 10 (vital). Default 5.' }),
     tags: t.stringList({ description: 'Words to filter by; at most 64.' }),
     metadata: t.field({ type: 'JSONObject', description: 'Anything structured that should come back with it.' }),
-    sourceButler: t.string({ description: 'The butler that learned it. Default: the caller.' }),
+    sourceButler: t.string({
+      description: 'The butler that learned it. Default: the caller. The role butler can name only itself.',
+    }),
     sourceEpisodeId: t.string({ description: 'UUID of the episode it was learned from; a link is made to it.' }),
     idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
   }),
@@ -177,31 +179,33 @@ builder.mutationFields((t) => {
     editRule: t.field({
       type: edited.type,
       description:
-        'Gives a rule another text. It is a candidate again, and what was said of the old text counts no more.',
+        'Gives a rule another text. It is a candidate again, and what was said of the old text counts no more. The role butler edits rules in its own scope only.',
       args: { input: t.arg({ type: EditRuleInput, required: true, description: 'The rule and its new text.' }) },
       resolve: (_root, { input }, { memory }) => edited.answer(memory, (context) => editRule(context, input)),
     }),
     promoteRule: t.field({
       type: changed.type,
-      description: 'Lifts a rule one step, whatever its record.',
+      description: 'Lifts a rule one step, whatever its record. Needs the role operator.',
       args: which,
       resolve: (_root, { input }, { memory }) => changed.answer(memory, (context) => promoteRule(context, input)),
     }),
     demoteRule: t.field({
       type: changed.type,
-      description: 'Lowers a rule one step. What its applications earn later may lift it again.',
+      description:
+        'Lowers a rule one step. What its applications earn later may lift it again. Needs the role operator.',
       args: which,
       resolve: (_root, { input }, { memory }) => changed.answer(memory, (context) => demoteRule(context, input)),
     }),
     disableRule: t.field({
       type: changed.type,
-      description: 'Takes a rule out of every search and context, with all that it has earned, until it is enabled.',
+      description:
+        'Takes a rule out of every search and context, with all that it has earned, until it is enabled. Needs the role operator.',
       args: which,
       resolve: (_root, { input }, { memory }) => changed.answer(memory, (context) => disableRule(context, input)),
     }),
     enableRule: t.field({
       type: changed.type,
-      description: 'Lets a disabled rule count again.',
+      description: 'Lets a disabled rule count again. Needs the role operator.',
       args: which,
       resolve: (_root, { input }, { memory }) => changed.answer(memory, (context) => enableRule(context, input)),
     }),

@@ -1,4 +1,4 @@
-import { readSchedules, type Schedule, type ScheduleStatus } from '../../lifecycle/schedules.ts';
+import { listSchedules, type Schedule, type ScheduleStatus } from '../../lifecycle/schedules.ts';
 import { builder } from '../builder.ts';
 
 const ScheduleStatusEnum = builder.enumType('ScheduleStatus', {
@@ -38,8 +38,7 @@ export const ScheduleRef = builder.objectRef<Schedule>('Schedule').implement({
 builder.queryField('schedules', (t) =>
   t.field({
     type: [ScheduleRef],
-    authScopes: { role: 'operator' },
     description: 'Every entry of [butler.schedule], the disabled ones among them.',
-    resolve: (_root, _args, { memory }) => readSchedules(memory, memory.principal.tenantId),
+    resolve: (_root, _args, { memory }) => listSchedules(memory),
   }),
 );

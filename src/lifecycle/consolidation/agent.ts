@@ -2,6 +2,7 @@ import { MemoryError } from '../../errors.ts';
 import type { ConsolidationRun } from '../../generated/prisma/client.ts';
 import { actorOf, type MemoryContext } from '../../memory/context.ts';
 import { mutate } from '../../memory/mutation.ts';
+import { authorize } from '../../memory/permissions.ts';
 import { applyOutput } from './apply.ts';
 import { claimEpisodes, type Claim } from './claim.ts';
 import { failEpisodesOf, failRun } from './fail.ts';
@@ -24,6 +25,7 @@ export interface AgentClaim {
  * the rest is given back at once. Null when nothing is due.
  */
 export async function claimForAgent(context: MemoryContext, input: AgentClaimInput): Promise<AgentClaim | null> {
+  authorize(context, 'mutation claimConsolidation');
   refuseIfOff(context);
   for (;;) {
     const claim = await claimEpisodes(context, { ...input, engine: 'agent', worker: actorOf(context) });
@@ -65,6 +67,7 @@ async function narrowClaim(context: MemoryContext, claim: Claim, prompt: Consoli
 
 /** What an agent made of its claim. Output that is none fails the run, as it does for every engine. */
 export async function submitOutput(context: MemoryContext, runId: string, output: unknown): Promise<ConsolidationRun> {
+  authorize(context, 'mutation submitConsolidation');
   const run = await getRun(context, runId);
   if (run.status === 'running') await failUnlessUsable(context, run.id, output);
   return applyOutput(context, run.id, output);

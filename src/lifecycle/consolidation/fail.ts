@@ -3,6 +3,7 @@ import { areRunsLost, lockLostRuns } from '../../db/sql/lock-consolidation-run.t
 import type { ConsolidationRun } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { createMutation, mutate, type Mutation } from '../../memory/mutation.ts';
+import { authorize } from '../../memory/permissions.ts';
 import { checkUuid } from '../../memory/values.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
 import type { Usage } from './engine.ts';
@@ -22,6 +23,7 @@ export interface RunFailure {
 
 /** The run did not come to anything: its episodes are tried again later, or are dead letters from now on. */
 export async function failRun(context: MemoryContext, runId: string, failure: RunFailure): Promise<ConsolidationRun> {
+  authorize(context, 'mutation failConsolidation');
   const id = checkUuid('run_id', runId);
   await mutate(context, async (mutation) => {
     const { episodeIds } = await lockRunningRun(mutation, id);

@@ -1,6 +1,7 @@
 import { renewLeaseOf } from '../../db/sql/renew-lease.ts';
 import { MemoryError } from '../../errors.ts';
 import type { MemoryContext } from '../../memory/context.ts';
+import { authorize } from '../../memory/permissions.ts';
 import { checkUuid } from '../../memory/values.ts';
 import { getRun, tooLate } from './run.ts';
 
@@ -10,6 +11,7 @@ export function leaseFrom({ config }: Pick<MemoryContext, 'config'>, start: Date
 
 /** A whole lease more, counted from now. Refused once the lease has ended or the run has. */
 export async function renewLease(context: MemoryContext, runId: string): Promise<Date> {
+  authorize(context, 'mutation renewConsolidation');
   const { tenantId } = context.principal;
   const { id } = await getRun(context, checkUuid('run_id', runId));
   const now = context.now();

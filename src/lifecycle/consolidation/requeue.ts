@@ -2,7 +2,8 @@ import { requeue, selectToRequeue } from '../../db/sql/requeue-episodes.ts';
 import { invalidInput, MemoryError } from '../../errors.ts';
 import type { Episode } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
-import { onlyButlerOf } from '../../memory/reach.ts';
+import { authorize } from '../../memory/permissions.ts';
+import { onlyButlerOf, requireButler } from '../../memory/reach.ts';
 import { loadMemories, referenceKey } from '../../memory/memories.ts';
 import { mutate } from '../../memory/mutation.ts';
 import { normaliseName } from '../../memory/text.ts';
@@ -35,6 +36,7 @@ const mostRequeued = 1000;
 
 /** Has episodes consolidated anew, as if they had never been tried. Of two who ask for the same one, one does it. */
 export async function requeueEpisodes(context: MemoryContext, input: RequeueInput): Promise<RequeueOutcome> {
+  authorize(context, 'mutation requeueEpisodes');
   const { tenantId } = context.principal;
   const ids = await chooseIds(context, input);
   const { expiredBefore } = dueFor(context);
@@ -72,7 +74,7 @@ async function chooseIds(context: MemoryContext, input: RequeueInput): Promise<s
     tenantId,
     statuses: statusesOf(input),
     engine: input.engine ? checkOneOf('engine', input.engine, engineNames) : null,
-    butler: onlyButlerOf(context) ?? (input.butler ? normaliseName('butler', input.butler) : null),
+    butler: input.butler ? requireButler(context, normaliseName('butler', input.butler)) : onlyButlerOf(context),
     since: checkDate('since', input.since),
     expiredBefore: dueFor(context).expiredBefore,
     limit: checkLimit('limit', input.limit, mostRequeued, mostRequeued),

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { codesOf } from '../../src/db/database-errors.ts';
+import type { MemoryContext, Principal } from '../../src/memory/context.ts';
+import { storeEpisode } from '../../src/memory/episodes.ts';
+import { storeFact } from '../../src/memory/facts.ts';
+import { buildContext } from '../../src/retrieval/context.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+
+/** What the database lets a viewer do, whatever the code above it forgets. */
+
+let testApp: TestApp;
+const viewer: Principal = { tenantId: 'house', butler: null, role: 'viewer' };
+const contextOf = (principal: Principal): MemoryContext => testApp.app.createContext({}, principal).memory;
+
+beforeAll(async () => {
+  testApp = await createTestApp();
+  for (const tenantId of ['house', 'neighbour']) {
+    for (const butler of ['home', 'work']) {
+      const context = contextOf({ tenantId, butler, role: 'butler' });
+      await storeEpisode(context, { content: `Tea of ${butler} of ${tenantId}` });
+      await storeFact(context, { subject: 'user', predicate: 'drinks', content: `tea of ${tenantId}`, scope: butler });
+    }
+  }
+});
+afterAll(() => testApp.close());
+
+it('lets a viewer read all of its tenant, and nothing of another', async () => {
+  const client = contextOf(viewer).db.tenant('house');
+  expect((await client.episode.findMany()).map(({ content }) => content).toSorted()).toEqual([
+    'Tea of home of house',
+    'Tea of work of house',
+  ]);
+  expect((await client.fact.findMany()).map(({ scope }) => scope).toSorted()).toEqual(['home', 'work']);
+});
+
+it('refuses every write of a viewer', async () => {
+  const { db } = contextOf(viewer);
+  const data = { version: { increment: 1 } };
+  const key = { tenantId: 'house', key: 'k', operation: 'x', inputDigest: 'x', response: {}, createdAt: new Date(0) };
+  const writes: (() => Promise<unknown>)[] = [
+    async () => db.tenant('house').fact.updateMany({ data }),
+    async () => db.tenant('house').$executeRaw`DELETE FROM episodes`,
+    () => db.transaction('house', (transaction) => transaction.rule.updateMany({ data })),
+    () => db.transaction('house', (transaction) => transaction.idempotencyKey.create({ data: key })),
+  ];
+  for (const write of writes) expect(await write().then(() => 'written', codesOf)).toContain('25006');
+});
+
+it('counts no reference for what a viewer reads, and keeps the receipt of its context', async () => {
+  const { memory, references } = testApp.app.createContext({}, viewer);
+  const { receiptId } = await buildContext(memory, { triggerPrompt: 'tea', butler: 'home' });
+  const [fact] = await memory.db.tenant('house').fact.findMany();
+  references.enqueue(memory, [{ type: 'fact', id: fact?.id ?? '' }]);
+  await references.flush();
+
+  expect(await memory.db.tenant('house').contextReceipt.count({ where: { id: receiptId } })).toBe(1);
+  expect(await memory.db.tenant('house').fact.count({ where: { referenceCount: { gt: 0 } } })).toBe(0);
+});
