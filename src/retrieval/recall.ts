@@ -58,9 +58,12 @@ export async function recallMemoriesBatch(
   );
 }
 
+/** What a recall returns unless its caller names other types. */
+export const recalledTypes = ['fact', 'rule'] as const;
+
 /** A topic is what someone talks about and not a search expression: its quotation marks and hyphens ask for nothing. */
 export function prepareRecall(context: MemoryContext, { topic, ...input }: RecallInput): PreparedSearch {
-  const types = input.types ?? ['fact', 'rule'];
+  const types = input.types ?? recalledTypes;
   return prepareSearch(context, { ...input, types, query: topic }, { field: 'topic', isExpression: false });
 }
 

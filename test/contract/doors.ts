@@ -38,7 +38,7 @@ import { markRule, storeRule, type MarkRuleInput, type StoreRuleInput } from '..
 import { readStats, type Count } from '../../src/lifecycle/stats.ts';
 import { undoEvent, type UndoInput } from '../../src/memory/undo.ts';
 import { buildContext, type ContextInput } from '../../src/retrieval/context.ts';
-import { explainMemory } from '../../src/retrieval/explain.ts';
+import { explainMemory, type ExplainQueryInput } from '../../src/retrieval/explain.ts';
 import { recallMemories, type RecallInput } from '../../src/retrieval/recall.ts';
 import { searchMemories, type SearchInput, type SearchOutcome } from '../../src/retrieval/search.ts';
 import { toCamelCase, toSnakeCase } from '../../src/names.ts';
@@ -78,8 +78,12 @@ export interface Door {
   search(input: SearchInput): Promise<MatchView[]>;
   recall(input: RecallInput): Promise<MatchView[]>;
   context(input: ContextInput): Promise<ContextView>;
-  /** Whether a recall brings a memory, and if not the stage that drops it. */
-  explain(query: string, reference: MemoryReference): Promise<{ came: boolean; stage: string | null }>;
+  /** Whether a recall, or a search, returns a memory, and if not the stage that drops it. */
+  explain(
+    query: string,
+    reference: MemoryReference,
+    asked?: ExplainedQuery,
+  ): Promise<{ came: boolean; stage: string | null; place: number | null }>;
   claimConsolidation(input: AgentClaimInput): Promise<ClaimView>;
   submitConsolidation(runId: string, output: Record<string, unknown>): Promise<RunView>;
   requeueEpisodes(input: RequeueInput): Promise<RequeueView>;
@@ -89,6 +93,9 @@ export interface Door {
   lastEventId?(): string | null;
   close(): Promise<void>;
 }
+
+/** How the explained query is asked. */
+export type ExplainedQuery = Pick<ExplainQueryInput, 'kind' | 'scope' | 'types'>;
 
 export interface ClaimView {
   run: { id: string; butler: string; episodeCount: number } | null;
@@ -204,8 +211,8 @@ async function openCoreDoor({ app }: TestApp): Promise<Door> {
     search: async (input) => viewsOf(await searchMemories(app.createContext().memory, input).catch(asDoorError), app),
     recall: async (input) => viewsOf(await recallMemories(app.createContext().memory, input).catch(asDoorError), app),
     context: (input) => buildContext(app.createContext().memory, input).catch(asDoorError),
-    explain: (query, memory) =>
-      explainMemory(app.createContext().memory, { query, memory, types: [memory.type] }).catch(asDoorError),
+    explain: (query, memory, asked) =>
+      explainMemory(app.createContext().memory, { query, memory, ...asked }).catch(asDoorError),
     claimConsolidation: async (input) => {
       const context = app.createContext().memory;
       const claimed = await claimForAgent(context, input).catch(asDoorError);
@@ -299,8 +306,8 @@ async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
     search: async (input) => flatten(await ask(documents.search, { input: input as never })),
     recall: async (input) => flatten(await ask(documents.recall, { input: input as never })),
     context: async (input) => (await ask(documents.context, { input: input as never })) as unknown as ContextView,
-    explain: async (query, reference) =>
-      (await ask(documents.explain, { input: { query, ...reference } }))['memory'] as never,
+    explain: async (query, reference, asked) =>
+      (await ask(documents.explain, { input: { query, ...reference, ...asked } as never }))['memory'] as never,
     claimConsolidation: async (input) => (await ask(documents.claimConsolidation, { input: input as never })) as never,
     submitConsolidation: async (runId, output) =>
       (await ask(documents.submitConsolidation, { input: { runId, output } })) as never,
@@ -369,7 +376,8 @@ export async function openMcpDoor({ app }: TestApp): Promise<Door> {
     search: async (input) => (await call('memory_search', input))['results'] as MatchView[],
     recall: async (input) => (await call('memory_recall', input))['results'] as MatchView[],
     context: async (input) => (await call('memory_context', input)) as unknown as ContextView,
-    explain: async (query, reference) => (await call('memory_explain', { query, ...reference }))['memory'] as never,
+    explain: async (query, reference, asked) =>
+      (await call('memory_explain', { query, ...reference, ...asked }))['memory'] as never,
     claimConsolidation: async (input) => (await call('memory_consolidation_claim', input)) as never,
     submitConsolidation: async (runId, output) =>
       (await call('memory_consolidation_submit', { runId, output })) as never,

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { MemoryReference } from '../../src/memory/links.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { throughEveryDoor, type Door, type MatchView } from './doors.ts';
 
@@ -109,6 +110,35 @@ describe('what is remembered', () => {
       expect(await door.explain('bees', { type: 'fact', id: fact.id })).toMatchObject({ came: true, stage: null });
       await door.forgetMemory({ type: 'fact', id: fact.id });
       expect(await door.explain('bees', { type: 'fact', id: fact.id })).toMatchObject({ came: false });
+    });
+
+    it('is explained as it is answered: an episode is not recalled unless episodes are asked for', async () => {
+      const scope = newScope();
+      const { id } = await door.storeEpisode({ butler: scope, content: 'the beehive was moved' });
+      await door.storeFact({ subject: 'user', predicate: scope, content: 'the beehive was moved', scope });
+      const episode = { type: 'episode', id } as const;
+      const wasFound = (found: MatchView[]): boolean => found.some((match) => match.id === id);
+
+      expect(wasFound(await door.recall({ topic: 'beehive', scope }))).toBe(false);
+      expect(await door.explain('beehive', episode, { scope })).toMatchObject({ came: false, stage: 'type' });
+      expect(wasFound(await door.recall({ topic: 'beehive', scope, types: ['episode'] }))).toBe(true);
+      expect(await door.explain('beehive', episode, { scope, types: ['episode'] })).toMatchObject({ came: true });
+    });
+
+    it('is explained with its place among all types that the search answers with', async () => {
+      const scope = newScope();
+      const content = 'the lighthouse was painted';
+      await door.storeEpisode({ butler: scope, content });
+      await door.storeFact({ subject: 'user', predicate: scope, content, scope });
+      await door.storeRule({ content, scope });
+      const found = await door.search({ query: 'lighthouse', scope });
+
+      expect(found).toHaveLength(3);
+      for (const [index, { type, id }] of found.entries()) {
+        const memory = { type, id } as MemoryReference;
+        const explained = await door.explain('lighthouse', memory, { scope, kind: 'search' });
+        expect(explained).toMatchObject({ came: true, place: index + 1 });
+      }
     });
   });
 

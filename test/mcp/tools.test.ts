@@ -145,6 +145,7 @@ const surface: Record<string, { arguments: Record<string, string>; required: str
       scope: 'string',
       token_budget: 'integer',
       type: 'string',
+      types: 'array',
     },
     required: [],
     isReadOnly: true,
