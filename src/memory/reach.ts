@@ -1,4 +1,4 @@
-import { MemoryError } from '../errors.ts';
+import { describeGiven, MemoryError } from '../errors.ts';
 import type { MemoryContext } from './context.ts';
 import { globalScope } from './values.ts';
 
@@ -27,4 +27,14 @@ export function requireButler(caller: Caller, butler: string): string {
   const own = onlyButlerOf(caller);
   if (own === null || butler === own) return butler;
   throw new MemoryError('FORBIDDEN', `butler: ${own}, your own; given ${butler}`);
+}
+
+/** Throws FORBIDDEN unless the caller works for the whole tenant. */
+export function requireForgottenReader(caller: Caller, asked: readonly string[]): void {
+  if (onlyButlerOf(caller) === null) return;
+  throw new MemoryError(
+    'FORBIDDEN',
+    `validity must not contain retracted for the role butler: it needs operator or admin (got ${describeGiven(asked)})`,
+    { hint: 'Leave retracted out, or have an operator search what was forgotten.' },
+  );
 }

@@ -5,7 +5,7 @@ import { print } from 'graphql';
 import { describe } from 'vitest';
 import { MemoryError } from '../../src/errors.ts';
 import { effectiveConfidence } from '../../src/memory/confidence.ts';
-import type { MemoryContext } from '../../src/memory/context.ts';
+import type { MemoryContext, Principal } from '../../src/memory/context.ts';
 import { ingestEpisodes, storeEpisode, type StoreEpisodeInput } from '../../src/memory/episodes.ts';
 import { storeFact, type StoreFactInput } from '../../src/memory/facts.ts';
 import { generationOf, type Generational } from '../../src/memory/generation.ts';
@@ -153,24 +153,33 @@ export class DoorError extends Error {
   }
 }
 
-const doors: Record<string, (app: TestApp) => Promise<Door>> = {
+/** Who asks, where authentication is required: the token is that of the principal. */
+export interface Caller {
+  principal: Principal;
+  token: string;
+}
+
+type OpenDoor = (app: TestApp, caller?: Caller) => Promise<Door>;
+
+const doors: Record<string, OpenDoor> = {
   core: openCoreDoor,
   GraphQL: openGraphQLDoor,
   MCP: openMcpDoor,
 };
 
 /** States a behaviour once and holds every door to it. */
-export function throughEveryDoor(state: (open: (app: TestApp) => Promise<Door>) => void): void {
+export function throughEveryDoor(state: (open: OpenDoor) => void): void {
   for (const [name, open] of Object.entries(doors)) describe(`through ${name}`, () => state(open));
 }
 
-async function openCoreDoor({ app }: TestApp): Promise<Door> {
+async function openCoreDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
+  const memoryContext = (): MemoryContext => app.createContext({}, caller?.principal).memory;
   let redacted: RedactionCounts = {};
   let recorded: string[] = [];
   const newContext = (): MemoryContext => {
     redacted = {};
     recorded = [];
-    return { ...app.createContext().memory, redacted, recorded };
+    return { ...memoryContext(), redacted, recorded };
   };
   const ask = async (work: (context: MemoryContext) => Promise<MemoryRow>): Promise<View> => {
     const context = newContext();
@@ -200,21 +209,20 @@ async function openCoreDoor({ app }: TestApp): Promise<Door> {
       return { id, eventType, entityId };
     },
     history: async (reference) => {
-      const context = app.createContext().memory;
+      const context = memoryContext();
       const versions = await readHistory(context, reference).catch(asDoorError);
       return versions.map(({ event, memory }) => ({
         event,
         memory: memory === null ? null : viewOf(memory, { ...context, now: () => memory.viewedAt }),
       }));
     },
-    stats: (scope) => readStats(app.createContext().memory, { scope }).catch(asDoorError),
-    search: async (input) => viewsOf(await searchMemories(app.createContext().memory, input).catch(asDoorError), app),
-    recall: async (input) => viewsOf(await recallMemories(app.createContext().memory, input).catch(asDoorError), app),
-    context: (input) => buildContext(app.createContext().memory, input).catch(asDoorError),
-    explain: (query, memory, asked) =>
-      explainMemory(app.createContext().memory, { query, memory, ...asked }).catch(asDoorError),
+    stats: (scope) => readStats(memoryContext(), { scope }).catch(asDoorError),
+    search: async (input) => viewsOf(await searchMemories(memoryContext(), input).catch(asDoorError), memoryContext()),
+    recall: async (input) => viewsOf(await recallMemories(memoryContext(), input).catch(asDoorError), memoryContext()),
+    context: (input) => buildContext(memoryContext(), input).catch(asDoorError),
+    explain: (query, memory, asked) => explainMemory(memoryContext(), { query, memory, ...asked }).catch(asDoorError),
     claimConsolidation: async (input) => {
-      const context = app.createContext().memory;
+      const context = memoryContext();
       const claimed = await claimForAgent(context, input).catch(asDoorError);
       if (claimed === null) return { run: null, leaseExpiresAt: null, prompt: null };
       const { claim, prompt } = claimed;
@@ -222,8 +230,8 @@ async function openCoreDoor({ app }: TestApp): Promise<Door> {
       return { run, leaseExpiresAt: claim.leaseExpiresAt.toISOString(), prompt };
     },
     submitConsolidation: async (runId, output) =>
-      (await submitOutput(app.createContext().memory, runId, output).catch(asDoorError)) as unknown as RunView,
-    requeueEpisodes: (input) => requeueEpisodes(app.createContext().memory, input).catch(asDoorError),
+      (await submitOutput(memoryContext(), runId, output).catch(asDoorError)) as unknown as RunView,
+    requeueEpisodes: (input) => requeueEpisodes(memoryContext(), input).catch(asDoorError),
     lastRedacted: () => Object.values(redacted).reduce((sum, count) => sum + count, 0),
     lastEventId: () => recorded[0] ?? null,
     close: async () => undefined,
@@ -241,8 +249,7 @@ function viewOf(row: MemoryRow, context: MemoryContext): View {
   return JSON.parse(JSON.stringify({ ...row, ...derived, type, generation })) as View;
 }
 
-function viewsOf({ results }: SearchOutcome, app: TestApp['app']): MatchView[] {
-  const context = app.createContext().memory;
+function viewsOf({ results }: SearchOutcome, context: MemoryContext): MatchView[] {
   return results.map(({ memory, score, relevance, isWarning }) => ({
     ...viewOf(memory.row, context),
     score,
@@ -261,14 +268,14 @@ function asDoorError(error: unknown): never {
   throw error;
 }
 
-async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
+async function openGraphQLDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
   let redacted = 0;
   let eventId: string | null = null;
   const ask = async <Variables>(
     document: TypedDocumentNode<unknown, Variables>,
     variables: Variables,
   ): Promise<View> => {
-    const [result] = Object.values(await request(app, document, variables));
+    const [result] = Object.values(await request(app, document, variables, caller));
     if (result === null || result === undefined) throw new DoorError('NOT_FOUND', 'null');
     if ('code' in result) throw new DoorError(result['code'] as string, result['message'] as string);
     if ('redacted' in result) redacted = result['redacted'] as number;
@@ -318,6 +325,10 @@ async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
   };
 }
 
+function authorization(caller: Caller | undefined): Record<string, string> {
+  return caller === undefined ? {} : { authorization: `Bearer ${caller.token}` };
+}
+
 interface GraphQLAnswer {
   data?: Record<string, View | null>;
   errors?: { message: string; extensions: { code: string } }[];
@@ -327,11 +338,12 @@ async function request<Variables>(
   app: TestApp['app'],
   document: TypedDocumentNode<unknown, Variables>,
   variables: Variables,
+  caller: Caller | undefined,
 ): Promise<Record<string, View | null>> {
   const response = await app.fetch(
     new Request('http://localhost/graphql', {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...authorization(caller) },
       body: JSON.stringify({ query: print(document), variables }),
     }),
   );
@@ -340,10 +352,11 @@ async function request<Variables>(
   return data ?? {};
 }
 
-export async function openMcpDoor({ app }: TestApp): Promise<Door> {
+export async function openMcpDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
   let redacted = 0;
   const client = new Client({ name: 'contract', version: '1' });
   const transport = new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
+    requestInit: { headers: authorization(caller) },
     fetch: (url, init) => app.fetch(new Request(url, init)),
   });
   await client.connect(transport);

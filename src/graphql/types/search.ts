@@ -4,12 +4,14 @@ import { viewedAt } from '../../memory/snapshots.ts';
 import { onlyButlerOf } from '../../memory/reach.ts';
 import { draftOf, keepReceipts } from '../../retrieval/receipts.ts';
 import {
+  recallMemories,
   recallMemoriesBatch,
   type RecallInput,
   type RecallOutcome,
   type RecallResult,
 } from '../../retrieval/recall.ts';
 import {
+  searchMemories,
   searchMemoriesBatch,
   type SearchInput,
   type SearchOutcome,
@@ -141,7 +143,11 @@ const filterFields = (t: Parameters<Parameters<typeof builder.inputType>[1]['fie
   mode: t.field({ type: SearchModeEnum, description: 'How memories are matched. Default from the configuration.' }),
   limit: t.int({ description: 'How many at most, from 1 to 1000. Default from the configuration.' }),
   minConfidence: t.float({ description: 'Least effective confidence of facts and rules; 0 lets fading ones through.' }),
-  validity: t.field({ type: [ValidityEnum], description: 'Any of these. Default: active and fading.' }),
+  validity: t.field({
+    type: [ValidityEnum],
+    description:
+      'Any of these. Default: active and fading. `retracted` finds facts and rules that were forgotten; it needs the role operator or admin.',
+  }),
   generation: t.field({ type: [GenerationEnum], description: 'Any of these.' }),
   permanence: t.field({ type: [PermanenceEnum], description: 'Any of these. Facts and rules.' }),
   maturity: t.field({ type: [MaturityEnum], description: 'Any of these. Rules only.' }),
@@ -210,15 +216,21 @@ function countReferences(
     );
 }
 
-async function search(context: GraphQLContext, inputs: readonly SearchInput[]): Promise<Answer[]> {
-  const outcomes = await searchMemoriesBatch(context.memory, inputs);
+function answerSearches(
+  context: GraphQLContext,
+  inputs: readonly SearchInput[],
+  outcomes: readonly SearchOutcome[],
+): Answer[] {
   countReferences(context, inputs, outcomes);
-  return outcomes;
+  return [...outcomes];
 }
 
-async function recall(context: GraphQLContext, inputs: readonly RecallInput[]): Promise<Answer[]> {
+async function answerRecalls(
+  context: GraphQLContext,
+  inputs: readonly RecallInput[],
+  outcomes: readonly RecallOutcome[],
+): Promise<Answer[]> {
   const { memory } = context;
-  const outcomes = await recallMemoriesBatch(memory, inputs);
   const drafts = outcomes.map((outcome, place) =>
     draftOf(memory, outcome, {
       kind: 'recall',
@@ -237,14 +249,20 @@ builder.queryFields((t) => ({
     description: 'Finds the memories that match best, across types. Each one returned counts as referenced.',
     complexity: 20,
     args: { input: t.arg({ type: SearchInputType, required: true, description: 'What to look for.' }) },
-    resolve: async (_root, { input }, context) => (await search(context, [input]))[0] as Answer,
+    resolve: async (_root, { input }, context) => {
+      const outcome = await searchMemories(context.memory, input);
+      return answerSearches(context, [input], [outcome])[0] as Answer;
+    },
   }),
   searchBatch: t.field({
     type: SearchBatchRef,
     description: 'Several searches in one go. All are checked before one is made.',
     complexity: ({ inputs }) => 15 * inputs.length,
     args: { inputs: t.arg({ type: [SearchInputType], required: true, description: 'At most 100 searches.' }) },
-    resolve: async (_root, { inputs }, context) => ({ answers: await search(context, inputs) }),
+    resolve: async (_root, { inputs }, context) => {
+      const outcomes = await searchMemoriesBatch(context.memory, inputs);
+      return { answers: answerSearches(context, inputs, outcomes) };
+    },
   }),
   recall: t.field({
     type: SearchAnswerRef,
@@ -252,13 +270,19 @@ builder.queryFields((t) => ({
       'Recalls what matters most about a topic: relevance, importance, recency and confidence together. Each memory returned counts as referenced.',
     complexity: 20,
     args: { input: t.arg({ type: RecallInputType, required: true, description: 'What to recall.' }) },
-    resolve: async (_root, { input }, context) => (await recall(context, [input]))[0] as Answer,
+    resolve: async (_root, { input }, context) => {
+      const outcome = await recallMemories(context.memory, input);
+      return (await answerRecalls(context, [input], [outcome]))[0] as Answer;
+    },
   }),
   recallBatch: t.field({
     type: SearchBatchRef,
     description: 'Several recalls in one go. All are checked before one is made.',
     complexity: ({ inputs }) => 15 * inputs.length,
     args: { inputs: t.arg({ type: [RecallInputType], required: true, description: 'At most 100 recalls.' }) },
-    resolve: async (_root, { inputs }, context) => ({ answers: await recall(context, inputs) }),
+    resolve: async (_root, { inputs }, context) => {
+      const outcomes = await recallMemoriesBatch(context.memory, inputs);
+      return { answers: await answerRecalls(context, inputs, outcomes) };
+    },
   }),
 }));
