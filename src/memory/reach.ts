@@ -34,3 +34,13 @@ function notOwn(field: string, allowed: string, given: string): MemoryError {
   const message = `${field} must be ${allowed} for the role butler (got ${describeGiven(given)})`;
   return new MemoryError('FORBIDDEN', message, { hint: 'The role operator may name any.' });
 }
+
+/** Throws FORBIDDEN unless the caller works for the whole tenant. */
+export function requireForgottenReader(caller: Caller, asked: readonly string[]): void {
+  if (onlyButlerOf(caller) === null) return;
+  throw new MemoryError(
+    'FORBIDDEN',
+    `validity must not contain retracted for the role butler: it needs operator or admin (got ${describeGiven(asked)})`,
+    { hint: 'Leave retracted out, or have an operator search what was forgotten.' },
+  );
+}

@@ -74,7 +74,7 @@ export async function buildContextBatch(
   inputs: readonly ContextInput[],
 ): Promise<ContextOutcome[]> {
   if (inputs.length > batchLimit) throw invalidInput('requests', `at most ${batchLimit}`, inputs.length);
-  const prepared = inputs.map((input, place) => atPlace('requests', place, () => prepare(context, input)));
+  const prepared = inputs.map((input, place) => atPlace('requests', place, () => prepareContext(context, input)));
   const assembled = await assemble(context, prepared);
   const receiptIds = await keepReceipts(context, assembled.map(receiptOf));
   return assembled.map((one, place) => outcomeOf(one, receiptIds[place] as string));
@@ -82,7 +82,7 @@ export async function buildContextBatch(
 
 /** Everything but the receipt, for who wants to know what would be shown. */
 export async function assembleContext(context: MemoryContext, input: ContextInput): Promise<AssembledContext> {
-  const [assembled] = await assemble(context, [prepare(context, input)]);
+  const [assembled] = await assemble(context, [prepareContext(context, input)]);
   return assembled as AssembledContext;
 }
 
@@ -92,7 +92,7 @@ interface PreparedContext extends ContextQuestion {
 }
 
 /** Refuses what cannot be answered, before anything is computed. */
-function prepare(context: MemoryContext, input: ContextInput): PreparedContext {
+export function prepareContext(context: MemoryContext, input: ContextInput): PreparedContext {
   const { retrieval } = context.config.memory;
   const { text } = readQuery(input.triggerPrompt, { field: 'trigger_prompt', isExpression: false });
   const butler = requireButler(context, normaliseName('butler', input.butler));

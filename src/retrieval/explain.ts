@@ -5,14 +5,14 @@ import type { MemoryReference } from '../memory/links.ts';
 import { referenceKey, type Memory } from '../memory/memories.ts';
 import { onlyButlerOf } from '../memory/reach.ts';
 import { checkUuid } from '../memory/values.ts';
-import { assembleContext, type ContextInput } from './context.ts';
+import { assembleContext, prepareContext, type ContextInput } from './context.ts';
 import { matchesToRank } from './defaults.ts';
-import { completeFilter } from './filter.ts';
 import { findFilterDrop } from './filter-stages.ts';
 import { loadFound } from './load-found.ts';
-import { recallMemories, type RecallInput, type RecallOutcome } from './recall.ts';
+import { filterOfContext } from './rank-context.ts';
+import { prepareRecall, recallMemories, type RecallInput, type RecallOutcome } from './recall.ts';
 import { compositeOf, type ReceiptCandidate } from './receipts.ts';
-import { searchMemories, type SearchOutcome } from './search.ts';
+import { prepareSearch, searchMemories, type SearchOutcome } from './search.ts';
 import { sectionNames, type SectionName } from './sections.ts';
 import type { DropStage } from './stages.ts';
 
@@ -97,26 +97,25 @@ async function findAnyState(
 }
 
 function askContext(context: MemoryContext, input: ExplainContextInput): Asked {
-  const withEpisodes = input.includeEpisodes ?? context.config.memory.retrieval.context.includeEpisodes;
-  const types = withEpisodes ? (['fact', 'rule', 'episode'] as const) : (['fact', 'rule'] as const);
   return {
     kind: 'context',
     query: input.triggerPrompt,
-    filter: completeFilter(context, { types, scope: input.butler }),
+    filter: filterOfContext(context, prepareContext(context, input)),
     answer: (memory) => answerContext(context, input, memory),
   };
 }
 
-function askQuery(context: MemoryContext, { query, kind, ...filter }: ExplainQueryInput): Asked {
-  const types = filter.types ?? (kind === 'search' ? null : (['fact', 'rule'] as const));
+/** The filter is that of the prepared query itself, so that an explanation cannot contradict the answer. */
+function askQuery(context: MemoryContext, { query, kind, memory: _memory, ...filter }: ExplainQueryInput): Asked {
+  const search = { ...filter, query };
+  const recall = { ...filter, topic: query };
+  const isSearch = kind === 'search';
   return {
     kind: kind ?? 'recall',
     query,
-    filter: completeFilter(context, { ...filter, types }),
+    filter: (isSearch ? prepareSearch(context, search) : prepareRecall(context, recall)).filter,
     answer: async (memory) => {
-      const outcome = await (kind === 'search'
-        ? searchMemories(context, { ...filter, query })
-        : recallMemories(context, { ...filter, topic: query }));
+      const outcome = await (isSearch ? searchMemories(context, search) : recallMemories(context, recall));
       return explainOutcome(context.config.memory.retrieval, outcome, memory);
     },
   };

@@ -50,9 +50,9 @@ function typeDrop({ type }: Memory, { types }: RowFilter): FilterDrop | null {
 }
 
 function goneDrop({ type, row }: Memory, { at, validity }: RowFilter): FilterDrop | null {
-  const forgottenAt = type === 'fact' ? null : row.forgottenAt;
-  const isRetracted = type !== 'episode' && row.validity === 'retracted';
-  if (forgottenAt !== null || isRetracted) return { stage: 'forgotten', reason: 'it was forgotten' };
+  const isForgotten = type === 'episode' ? row.forgottenAt !== null : row.validity === 'retracted';
+  const isAskedFor = type !== 'episode' && validity.includes('retracted');
+  if (isForgotten && !isAskedFor) return { stage: 'forgotten', reason: 'it was forgotten' };
   if (type === 'episode') {
     return row.expiresAt > at ? null : { stage: 'expired', reason: `it expired at ${row.expiresAt.toISOString()}` };
   }

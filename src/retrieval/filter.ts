@@ -8,7 +8,7 @@ import { factValidities, liveValidities, type FactValidity } from '../memory/fac
 import { normaliseValidity } from '../memory/filter.ts';
 import { generations, type Generation } from '../memory/generation.ts';
 import { maturities, type Maturity } from '../memory/rule-maturity.ts';
-import { onlyButlerOf, requireScope } from '../memory/reach.ts';
+import { onlyButlerOf, requireForgottenReader, requireScope } from '../memory/reach.ts';
 import { normaliseName } from '../memory/text.ts';
 import { checkDate, checkNumber, checkOneOf, globalScope, checkTags } from '../memory/values.ts';
 
@@ -22,8 +22,8 @@ export interface SearchFilter {
   /** A butler's name: facts and rules of `global` and of that scope, episodes of that butler. */
   scope?: string | null | undefined;
   /**
-   * Live (active and fading) when left out. What was forgotten never comes, whatever is named here. Episodes are
-   * active.
+   * Live (active and fading) when left out. Retracted, for facts and rules that were forgotten, is refused to butlers.
+   * Episodes are active, and never come once they were forgotten.
    */
   validity?: readonly FactValidity[] | null | undefined;
   generation?: readonly Generation[] | null | undefined;
@@ -66,7 +66,7 @@ export function completeFilter(context: MemoryContext, filter: SearchFilter): Ro
     isPast: asOf !== null,
     types: listOf('types', filter.types, memoryTypes) ?? memoryTypes,
     ...visibility(context, filter.scope),
-    validity: listOf('validity', filter.validity?.map(normaliseValidity), factValidities) ?? liveValidities,
+    validity: validityOf(context, filter.validity),
     generation: listOf('generation', filter.generation, generations),
     permanence: listOf('permanence', filter.permanence, permanences),
     maturity: listOf('maturity', filter.maturity, maturities),
@@ -78,6 +78,15 @@ export function completeFilter(context: MemoryContext, filter: SearchFilter): Ro
     to,
     minConfidence: checkNumber('min_confidence', filter.minConfidence ?? defaultConfidence, 0, 1),
   };
+}
+
+function validityOf(
+  caller: Pick<MemoryContext, 'principal'>,
+  given: SearchFilter['validity'],
+): readonly FactValidity[] {
+  const asked = listOf('validity', given?.map(normaliseValidity), factValidities) ?? liveValidities;
+  if (asked.includes('retracted')) requireForgottenReader(caller, asked);
+  return asked;
 }
 
 /** All that the caller may find of these types, whatever else was asked: what word frequencies are counted over. */

@@ -29,6 +29,8 @@ export interface PreparedSearch {
   filter: RowFilter;
   mode: SearchMode;
   limit: number;
+  /** The session that asks. */
+  sessionId: string | null;
   /** Candidates that each channel brings. */
   most: number;
   routing: Routing;
@@ -196,8 +198,8 @@ function chooseExact(
   exactScanRows: number,
 ): ReadonlySet<MemoryType> {
   const rows = (type: MemoryType): number => Math.min(byType[type]?.documents ?? 0, filtered?.[type] ?? Infinity);
-  // The past has no index.
-  if (filter.isPast) return new Set(filter.types);
+  // The past has no index, and the functions that read the word index leave out what was forgotten.
+  if (filter.isPast || filter.validity.includes('retracted')) return new Set(filter.types);
   return new Set(filter.types.filter((type) => rowConditions(type, filter) === null || rows(type) <= exactScanRows));
 }
 

@@ -1,5 +1,7 @@
 import { readMemoriesToShow, selectStandingMemories } from '../db/sql/memories-to-show.ts';
+import { memoryTypes } from '../db/sql/memory-snapshot.ts';
 import type { CandidateRow } from '../db/sql/search-candidates.ts';
+import type { RowFilter } from '../db/sql/search-filter.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import type { Memory } from '../memory/memories.ts';
@@ -10,7 +12,7 @@ import { findMatches } from './find-matches.ts';
 import { identityFacts } from './identity.ts';
 import type { MemoryToShow } from './memory-lines.ts';
 import type { PreparedSearch } from './plan.ts';
-import { prepareRecall, scoreMatches, type Scored } from './recall.ts';
+import { prepareRecall, recalledTypes, scoreMatches, type Scored } from './recall.ts';
 import type { ReceiptCandidate, ReceiptDrop } from './receipts.ts';
 import { recency, scorePartsOf, weightedScore } from './score.ts';
 import type { Stopwatch } from './stopwatch.ts';
@@ -73,13 +75,22 @@ export async function rankForContexts(
   );
 }
 
+/** Returns which memories a context may show: facts and rules, and episodes where some are asked for. */
+export function filterOfContext(
+  context: MemoryContext,
+  { butler, recentEpisodes }: Pick<ContextQuestion, 'butler' | 'recentEpisodes'>,
+): RowFilter {
+  return completeFilter(context, { types: recentEpisodes > 0 ? memoryTypes : recalledTypes, scope: butler });
+}
+
 function prepareMatching(context: MemoryContext, { prompt, butler, mostOfType }: ContextQuestion): PreparedSearch {
-  const input = { topic: prompt, scope: butler, types: ['fact', 'rule'] as const, limit: mostOfType };
+  const input = { topic: prompt, scope: butler, limit: mostOfType };
   return { ...prepareRecall(context, input), toShow: true };
 }
 
-function standingStatement(context: MemoryContext, { butler, recentEpisodes }: ContextQuestion): Prisma.Sql {
-  const filter = completeFilter(context, { types: ['fact', 'episode'], scope: butler });
+function standingStatement(context: MemoryContext, question: ContextQuestion): Prisma.Sql {
+  const { recentEpisodes } = question;
+  const filter = filterOfContext(context, question);
   return selectStandingMemories({ filter, identity: identityFacts, recentEpisodes });
 }
 

@@ -19,6 +19,8 @@ export interface RecallInput extends Omit<SearchFilter, 'types'> {
   topic: string;
   mode?: SearchMode | null | undefined;
   limit?: number | null | undefined;
+  /** The session that asks, for its receipt and for promotion. */
+  sessionId?: string | null | undefined;
   /** Facts and rules when left out. */
   types?: SearchFilter['types'];
 }
@@ -58,9 +60,12 @@ export async function recallMemoriesBatch(
   );
 }
 
+/** What a recall returns unless its caller names other types. */
+export const recalledTypes = ['fact', 'rule'] as const;
+
 /** A topic is what someone talks about and not a search expression: its quotation marks and hyphens ask for nothing. */
 export function prepareRecall(context: MemoryContext, { topic, ...input }: RecallInput): PreparedSearch {
-  const types = input.types ?? ['fact', 'rule'];
+  const types = input.types ?? recalledTypes;
   return prepareSearch(context, { ...input, types, query: topic }, { field: 'topic', isExpression: false });
 }
 
@@ -101,6 +106,7 @@ function outcomeOf(
     query: search.query.text,
     mode: search.mode,
     limit: search.limit,
+    sessionId: search.sessionId,
     intent: search.routing.intent,
     semanticChannel,
     results,

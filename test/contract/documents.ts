@@ -425,6 +425,7 @@ export const explain = graphql(/* GraphQL */ `
       memory {
         came
         stage
+        place
       }
     }
   }

@@ -5,7 +5,7 @@ import { print } from 'graphql';
 import { describe } from 'vitest';
 import { MemoryError } from '../../src/errors.ts';
 import { effectiveConfidence } from '../../src/memory/confidence.ts';
-import type { MemoryContext } from '../../src/memory/context.ts';
+import type { MemoryContext, Principal } from '../../src/memory/context.ts';
 import { ingestEpisodes, storeEpisode, type StoreEpisodeInput } from '../../src/memory/episodes.ts';
 import { storeFact, type StoreFactInput } from '../../src/memory/facts.ts';
 import { generationOf, type Generational } from '../../src/memory/generation.ts';
@@ -38,7 +38,7 @@ import { markRule, storeRule, type MarkRuleInput, type StoreRuleInput } from '..
 import { readStats, type Count } from '../../src/lifecycle/stats.ts';
 import { undoEvent, type UndoInput } from '../../src/memory/undo.ts';
 import { buildContext, type ContextInput } from '../../src/retrieval/context.ts';
-import { explainMemory } from '../../src/retrieval/explain.ts';
+import { explainMemory, type ExplainQueryInput } from '../../src/retrieval/explain.ts';
 import { recallMemories, type RecallInput } from '../../src/retrieval/recall.ts';
 import { searchMemories, type SearchInput, type SearchOutcome } from '../../src/retrieval/search.ts';
 import { toCamelCase, toSnakeCase } from '../../src/names.ts';
@@ -78,8 +78,12 @@ export interface Door {
   search(input: SearchInput): Promise<MatchView[]>;
   recall(input: RecallInput): Promise<MatchView[]>;
   context(input: ContextInput): Promise<ContextView>;
-  /** Whether a recall brings a memory, and if not the stage that drops it. */
-  explain(query: string, reference: MemoryReference): Promise<{ came: boolean; stage: string | null }>;
+  /** Whether a recall, or a search, returns a memory, and if not the stage that drops it. */
+  explain(
+    query: string,
+    reference: MemoryReference,
+    asked?: ExplainedQuery,
+  ): Promise<{ came: boolean; stage: string | null; place: number | null }>;
   claimConsolidation(input: AgentClaimInput): Promise<ClaimView>;
   submitConsolidation(runId: string, output: Record<string, unknown>): Promise<RunView>;
   requeueEpisodes(input: RequeueInput): Promise<RequeueView>;
@@ -89,6 +93,9 @@ export interface Door {
   lastEventId?(): string | null;
   close(): Promise<void>;
 }
+
+/** How the explained query is asked. */
+export type ExplainedQuery = Pick<ExplainQueryInput, 'kind' | 'scope' | 'types'>;
 
 export interface ClaimView {
   run: { id: string; butler: string; episodeCount: number } | null;
@@ -146,24 +153,33 @@ export class DoorError extends Error {
   }
 }
 
-const doors: Record<string, (app: TestApp) => Promise<Door>> = {
+/** Who asks, where authentication is required: the token is that of the principal. */
+export interface Caller {
+  principal: Principal;
+  token: string;
+}
+
+type OpenDoor = (app: TestApp, caller?: Caller) => Promise<Door>;
+
+const doors: Record<string, OpenDoor> = {
   core: openCoreDoor,
   GraphQL: openGraphQLDoor,
   MCP: openMcpDoor,
 };
 
 /** States a behaviour once and holds every door to it. */
-export function throughEveryDoor(state: (open: (app: TestApp) => Promise<Door>) => void): void {
+export function throughEveryDoor(state: (open: OpenDoor) => void): void {
   for (const [name, open] of Object.entries(doors)) describe(`through ${name}`, () => state(open));
 }
 
-async function openCoreDoor({ app }: TestApp): Promise<Door> {
+async function openCoreDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
+  const memoryContext = (): MemoryContext => app.createContext({}, caller?.principal).memory;
   let redacted: RedactionCounts = {};
   let recorded: string[] = [];
   const newContext = (): MemoryContext => {
     redacted = {};
     recorded = [];
-    return { ...app.createContext().memory, redacted, recorded };
+    return { ...memoryContext(), redacted, recorded };
   };
   const ask = async (work: (context: MemoryContext) => Promise<MemoryRow>): Promise<View> => {
     const context = newContext();
@@ -193,21 +209,20 @@ async function openCoreDoor({ app }: TestApp): Promise<Door> {
       return { id, eventType, entityId };
     },
     history: async (reference) => {
-      const context = app.createContext().memory;
+      const context = memoryContext();
       const versions = await readHistory(context, reference).catch(asDoorError);
       return versions.map(({ event, memory }) => ({
         event,
         memory: memory === null ? null : viewOf(memory, { ...context, now: () => memory.viewedAt }),
       }));
     },
-    stats: (scope) => readStats(app.createContext().memory, { scope }).catch(asDoorError),
-    search: async (input) => viewsOf(await searchMemories(app.createContext().memory, input).catch(asDoorError), app),
-    recall: async (input) => viewsOf(await recallMemories(app.createContext().memory, input).catch(asDoorError), app),
-    context: (input) => buildContext(app.createContext().memory, input).catch(asDoorError),
-    explain: (query, memory) =>
-      explainMemory(app.createContext().memory, { query, memory, types: [memory.type] }).catch(asDoorError),
+    stats: (scope) => readStats(memoryContext(), { scope }).catch(asDoorError),
+    search: async (input) => viewsOf(await searchMemories(memoryContext(), input).catch(asDoorError), memoryContext()),
+    recall: async (input) => viewsOf(await recallMemories(memoryContext(), input).catch(asDoorError), memoryContext()),
+    context: (input) => buildContext(memoryContext(), input).catch(asDoorError),
+    explain: (query, memory, asked) => explainMemory(memoryContext(), { query, memory, ...asked }).catch(asDoorError),
     claimConsolidation: async (input) => {
-      const context = app.createContext().memory;
+      const context = memoryContext();
       const claimed = await claimForAgent(context, input).catch(asDoorError);
       if (claimed === null) return { run: null, leaseExpiresAt: null, prompt: null };
       const { claim, prompt } = claimed;
@@ -215,8 +230,8 @@ async function openCoreDoor({ app }: TestApp): Promise<Door> {
       return { run, leaseExpiresAt: claim.leaseExpiresAt.toISOString(), prompt };
     },
     submitConsolidation: async (runId, output) =>
-      (await submitOutput(app.createContext().memory, runId, output).catch(asDoorError)) as unknown as RunView,
-    requeueEpisodes: (input) => requeueEpisodes(app.createContext().memory, input).catch(asDoorError),
+      (await submitOutput(memoryContext(), runId, output).catch(asDoorError)) as unknown as RunView,
+    requeueEpisodes: (input) => requeueEpisodes(memoryContext(), input).catch(asDoorError),
     lastRedacted: () => Object.values(redacted).reduce((sum, count) => sum + count, 0),
     lastEventId: () => recorded[0] ?? null,
     close: async () => undefined,
@@ -234,8 +249,7 @@ function viewOf(row: MemoryRow, context: MemoryContext): View {
   return JSON.parse(JSON.stringify({ ...row, ...derived, type, generation })) as View;
 }
 
-function viewsOf({ results }: SearchOutcome, app: TestApp['app']): MatchView[] {
-  const context = app.createContext().memory;
+function viewsOf({ results }: SearchOutcome, context: MemoryContext): MatchView[] {
   return results.map(({ memory, score, relevance, isWarning }) => ({
     ...viewOf(memory.row, context),
     score,
@@ -254,14 +268,14 @@ function asDoorError(error: unknown): never {
   throw error;
 }
 
-async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
+async function openGraphQLDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
   let redacted = 0;
   let eventId: string | null = null;
   const ask = async <Variables>(
     document: TypedDocumentNode<unknown, Variables>,
     variables: Variables,
   ): Promise<View> => {
-    const [result] = Object.values(await request(app, document, variables));
+    const [result] = Object.values(await request(app, document, variables, caller));
     if (result === null || result === undefined) throw new DoorError('NOT_FOUND', 'null');
     if ('code' in result) throw new DoorError(result['code'] as string, result['message'] as string);
     if ('redacted' in result) redacted = result['redacted'] as number;
@@ -299,8 +313,8 @@ async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
     search: async (input) => flatten(await ask(documents.search, { input: input as never })),
     recall: async (input) => flatten(await ask(documents.recall, { input: input as never })),
     context: async (input) => (await ask(documents.context, { input: input as never })) as unknown as ContextView,
-    explain: async (query, reference) =>
-      (await ask(documents.explain, { input: { query, ...reference } }))['memory'] as never,
+    explain: async (query, reference, asked) =>
+      (await ask(documents.explain, { input: { query, ...reference, ...asked } as never }))['memory'] as never,
     claimConsolidation: async (input) => (await ask(documents.claimConsolidation, { input: input as never })) as never,
     submitConsolidation: async (runId, output) =>
       (await ask(documents.submitConsolidation, { input: { runId, output } })) as never,
@@ -309,6 +323,10 @@ async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
     lastEventId: () => eventId,
     close: async () => undefined,
   };
+}
+
+function authorization(caller: Caller | undefined): Record<string, string> {
+  return caller === undefined ? {} : { authorization: `Bearer ${caller.token}` };
 }
 
 interface GraphQLAnswer {
@@ -320,11 +338,12 @@ async function request<Variables>(
   app: TestApp['app'],
   document: TypedDocumentNode<unknown, Variables>,
   variables: Variables,
+  caller: Caller | undefined,
 ): Promise<Record<string, View | null>> {
   const response = await app.fetch(
     new Request('http://localhost/graphql', {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...authorization(caller) },
       body: JSON.stringify({ query: print(document), variables }),
     }),
   );
@@ -333,10 +352,11 @@ async function request<Variables>(
   return data ?? {};
 }
 
-export async function openMcpDoor({ app }: TestApp): Promise<Door> {
+export async function openMcpDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
   let redacted = 0;
   const client = new Client({ name: 'contract', version: '1' });
   const transport = new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
+    requestInit: { headers: authorization(caller) },
     fetch: (url, init) => app.fetch(new Request(url, init)),
   });
   await client.connect(transport);
@@ -369,7 +389,8 @@ export async function openMcpDoor({ app }: TestApp): Promise<Door> {
     search: async (input) => (await call('memory_search', input))['results'] as MatchView[],
     recall: async (input) => (await call('memory_recall', input))['results'] as MatchView[],
     context: async (input) => (await call('memory_context', input)) as unknown as ContextView,
-    explain: async (query, reference) => (await call('memory_explain', { query, ...reference }))['memory'] as never,
+    explain: async (query, reference, asked) =>
+      (await call('memory_explain', { query, ...reference, ...asked }))['memory'] as never,
     claimConsolidation: async (input) => (await call('memory_consolidation_claim', input)) as never,
     submitConsolidation: async (runId, output) =>
       (await call('memory_consolidation_submit', { runId, output })) as never,

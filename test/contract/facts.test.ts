@@ -238,11 +238,11 @@ describe('a fact', () => {
       const { predicate, ...shared } = key();
       const { id } = await door.storeFact({ ...shared, predicate, content: `likes ${predicate}` });
       const ask = (validity: string): Promise<unknown> =>
-        door.search({ query: predicate, validity: [validity as FactValidity] });
+        door.search({ subject: 'user', predicate, query: predicate, validity: [validity as FactValidity] });
 
       expect(await door.forgetMemory({ type: 'fact', id })).toMatchObject({ validity: 'retracted' });
-      // What was forgotten is never found, whatever is named: an answer says that the name was understood.
-      expect(await ask('forgotten')).toEqual([]);
+      expect(await ask('forgotten')).toMatchObject([{ id, validity: 'retracted' }]);
+      expect(await ask('active')).toEqual([]);
       await expect(ask('lost')).rejects.toMatchObject({ message: expect.stringContaining('lost') as string });
     });
 

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { MemoryReference } from '../../src/memory/links.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { throughEveryDoor, type Door, type MatchView } from './doors.ts';
 
@@ -110,31 +111,34 @@ describe('what is remembered', () => {
       await door.forgetMemory({ type: 'fact', id: fact.id });
       expect(await door.explain('bees', { type: 'fact', id: fact.id })).toMatchObject({ came: false });
     });
-  });
 
-  it('counts as referenced once for each answer at the doors, and not for a context', async () => {
-    const scope = newScope();
-    const { app, core } = testApp;
-    const ask = (query: string): Promise<Response> =>
-      app.fetch(
-        new Request('http://localhost/graphql', {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ query }),
-        }),
-      );
-    await ask(
-      `mutation { storeFact(input: { subject: "user", predicate: "${scope}", content: "owns a barometer", scope: "${scope}" }) { __typename } }`,
-    );
-    const read = (): Promise<{ id: string; referenceCount: number; lastReferencedAt: Date | null }> =>
-      core.db.tenant('default').fact.findFirstOrThrow({ where: { scope } });
-    const { id } = await read();
-    await ask(`{ search(input: { query: "barometer", scope: "${scope}" }) { results { score } } }`);
-    await ask(`{ recall(input: { topic: "barometer", scope: "${scope}" }) { results { score } } }`);
-    await ask(`{ memory(type: fact, id: "${id}") { uuid } }`);
-    await ask(`{ context(input: { triggerPrompt: "barometer", butler: "${scope}" }) { text } }`);
-    await app.createContext().references.flush();
+    it('is explained as it is answered: an episode is not recalled unless episodes are asked for', async () => {
+      const scope = newScope();
+      const { id } = await door.storeEpisode({ butler: scope, content: 'the beehive was moved' });
+      await door.storeFact({ subject: 'user', predicate: scope, content: 'the beehive was moved', scope });
+      const episode = { type: 'episode', id } as const;
+      const wasFound = (found: MatchView[]): boolean => found.some((match) => match.id === id);
 
-    expect(await read()).toMatchObject({ referenceCount: 3, lastReferencedAt: testApp.clock.now });
+      expect(wasFound(await door.recall({ topic: 'beehive', scope }))).toBe(false);
+      expect(await door.explain('beehive', episode, { scope })).toMatchObject({ came: false, stage: 'type' });
+      expect(wasFound(await door.recall({ topic: 'beehive', scope, types: ['episode'] }))).toBe(true);
+      expect(await door.explain('beehive', episode, { scope, types: ['episode'] })).toMatchObject({ came: true });
+    });
+
+    it('is explained with its place among all types that the search answers with', async () => {
+      const scope = newScope();
+      const content = 'the lighthouse was painted';
+      await door.storeEpisode({ butler: scope, content });
+      await door.storeFact({ subject: 'user', predicate: scope, content, scope });
+      await door.storeRule({ content, scope });
+      const found = await door.search({ query: 'lighthouse', scope });
+
+      expect(found).toHaveLength(3);
+      for (const [index, { type, id }] of found.entries()) {
+        const memory = { type, id } as MemoryReference;
+        const explained = await door.explain('lighthouse', memory, { scope, kind: 'search' });
+        expect(explained).toMatchObject({ came: true, place: index + 1 });
+      }
+    });
   });
 });

@@ -68,8 +68,10 @@ function factConditions(filter: RowFilter): Prisma.Sql[] | null {
 
 function ruleConditions(filter: RowFilter): Prisma.Sql[] | null {
   if (filter.subject !== null || filter.predicate !== null) return null;
+  // A forgotten rule is retracted: its validity decides where retracted ones are asked for.
+  const isThere = filter.validity.includes('retracted') ? '' : 'm.forgotten_at IS NULL AND ';
   return [
-    Prisma.sql`m.forgotten_at IS NULL AND m.disabled_at IS NULL`,
+    Prisma.raw(`${isThere}m.disabled_at IS NULL`),
     ...decayingConditions(filter),
     ...when(filter.maturity, (maturities) => Prisma.sql`m.maturity = ANY (${[...maturities]}::text[])`),
     ...when(filter.generation, (generations) => isOneOf(generations.map((name) => ruleGenerations[name] ?? never))),
@@ -89,9 +91,8 @@ const ruleGenerations: Record<string, Prisma.Sql> = {
 };
 
 function decayingConditions(filter: RowFilter): Prisma.Sql[] {
-  const validities = filter.validity.filter((validity) => validity !== 'retracted');
   return [
-    Prisma.sql`m.validity = ANY (${validities}::text[])`,
+    Prisma.sql`m.validity = ANY (${[...filter.validity]}::text[])`,
     ...when(filter.visibleScopes, (scopes) => Prisma.sql`m.scope = ANY (${[...scopes]}::text[])`),
     ...when(filter.permanence, (permanences) => Prisma.sql`m.permanence = ANY (${[...permanences]}::text[])`),
     ...when(filter.butler, (name) => Prisma.sql`m.source_butler = ${name}`),

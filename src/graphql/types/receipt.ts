@@ -242,6 +242,11 @@ const ExplainInput = builder.inputType('ExplainInput', {
     type: t.field({ type: MemoryTypeEnum, description: 'Which of the three the memory is.' }),
     id: t.string({ description: 'UUID of the memory.' }),
     kind: t.field({ type: ReceiptKindEnum, description: 'How the text is asked. Default recall.' }),
+    types: t.field({
+      type: [MemoryTypeEnum],
+      description:
+        'The `types` argument of the recall or search. Default: facts and rules for a recall, all for a search.',
+    }),
     scope: t.string({ description: 'Of the recall or search; for a context the butler, which it needs.' }),
     limit: t.int({ description: 'Of the recall or search.' }),
     asOf: t.field({ type: 'DateTime', description: 'Of the recall or search: memories as they were at this moment.' }),
@@ -287,19 +292,20 @@ builder.queryFields((t) => ({
     complexity: 40,
     args: { input: t.arg({ type: ExplainInput, required: true, description: 'What is to be explained.' }) },
     resolve: async (_root, { input }, { memory }): Promise<AccountShape> => {
-      const { receiptId, query, type, id, kind, scope, limit, asOf, tokenBudget } = input;
+      const { receiptId, query, type, id, kind, types, scope, limit, asOf, tokenBudget } = input;
       if (receiptId != null) return { ...(await explainReceipt(memory, receiptId)), memory: null };
       if (query == null || type == null || id == null) {
         throw invalidInput('input', 'receipt_id, or query, type and id', Object.keys(input));
       }
       const reference = { type, id };
       if (kind === 'context' && scope == null) throw invalidInput('scope', 'the butler of the context', scope);
+      if (kind === 'context' && types != null) throw invalidInput('types', 'left out for a context', types);
       if (kind === 'context' && asOf != null) throw invalidInput('as_of', 'left out for a context', asOf);
       const explanation = await explainMemory(
         memory,
         kind === 'context'
           ? { triggerPrompt: query, butler: scope ?? '', tokenBudget, memory: reference }
-          : { query, kind, scope, limit, asOf, memory: reference, types: [type] },
+          : { query, kind, scope, limit, asOf, types, memory: reference },
       );
       return { account: explanation.reason, receipt: null, memory: explanation };
     },

@@ -4,12 +4,14 @@ import { viewedAt } from '../../memory/snapshots.ts';
 import { onlyButlerOf } from '../../memory/reach.ts';
 import { draftOf, keepReceipts } from '../../retrieval/receipts.ts';
 import {
+  recallMemories,
   recallMemoriesBatch,
   type RecallInput,
   type RecallOutcome,
   type RecallResult,
 } from '../../retrieval/recall.ts';
 import {
+  searchMemories,
   searchMemoriesBatch,
   type SearchInput,
   type SearchOutcome,
@@ -18,6 +20,7 @@ import {
 import { searchModes, type SearchMode } from '../../retrieval/defaults.ts';
 import { builder } from '../builder.ts';
 import type { GraphQLContext } from '../context.ts';
+import { countReferenceArgument } from '../count-reference.ts';
 import { GenerationEnum, IntentEnum, MaturityEnum, MemoryTypeEnum, PermanenceEnum, ValidityEnum } from '../enums.ts';
 import { MemoryInterface, referenceOf } from './memory.ts';
 
@@ -140,8 +143,15 @@ const filterFields = (t: Parameters<Parameters<typeof builder.inputType>[1]['fie
   }),
   mode: t.field({ type: SearchModeEnum, description: 'How memories are matched. Default from the configuration.' }),
   limit: t.int({ description: 'How many at most, from 1 to 1000. Default from the configuration.' }),
+  sessionId: t.string({
+    description: 'UUID of the session that asks. Default for promotion: one session for each butler and UTC day.',
+  }),
   minConfidence: t.float({ description: 'Least effective confidence of facts and rules; 0 lets fading ones through.' }),
-  validity: t.field({ type: [ValidityEnum], description: 'Any of these. Default: active and fading.' }),
+  validity: t.field({
+    type: [ValidityEnum],
+    description:
+      'Any of these. Default: active and fading. `retracted` finds facts and rules that were forgotten; it needs the role operator or admin.',
+  }),
   generation: t.field({ type: [GenerationEnum], description: 'Any of these.' }),
   permanence: t.field({ type: [PermanenceEnum], description: 'Any of these. Facts and rules.' }),
   maturity: t.field({ type: [MaturityEnum], description: 'Any of these. Rules only.' }),
@@ -203,62 +213,96 @@ function countReferences(
   outcomes: readonly SearchOutcome[],
 ): void {
   const present = outcomes.filter((_, place) => inputs[place]?.asOf == null);
-  for (const { results } of present)
-    references.enqueue(
-      memory,
-      results.map((found) => referenceOf(found.memory.row)),
-    );
+  for (const { results, sessionId } of present) {
+    const returned = results.map((found) => referenceOf(found.memory.row));
+    references.enqueue(memory, returned, sessionId);
+  }
 }
 
-async function search(context: GraphQLContext, inputs: readonly SearchInput[]): Promise<Answer[]> {
-  const outcomes = await searchMemoriesBatch(context.memory, inputs);
-  countReferences(context, inputs, outcomes);
-  return outcomes;
+interface Asked<Input> {
+  inputs: readonly Input[];
+  countReference: boolean;
 }
 
-async function recall(context: GraphQLContext, inputs: readonly RecallInput[]): Promise<Answer[]> {
+function answerSearches(
+  context: GraphQLContext,
+  { inputs, countReference }: Asked<SearchInput>,
+  outcomes: readonly SearchOutcome[],
+): Answer[] {
+  if (countReference) countReferences(context, inputs, outcomes);
+  return [...outcomes];
+}
+
+async function answerRecalls(
+  context: GraphQLContext,
+  { inputs, countReference }: Asked<RecallInput>,
+  outcomes: readonly RecallOutcome[],
+): Promise<Answer[]> {
   const { memory } = context;
-  const outcomes = await recallMemoriesBatch(memory, inputs);
   const drafts = outcomes.map((outcome, place) =>
     draftOf(memory, outcome, {
       kind: 'recall',
       butler: onlyButlerOf(memory) ?? inputs[place]?.scope ?? null,
+      sessionId: outcome.sessionId,
       asOf: inputs[place]?.asOf,
     }),
   );
   const receiptIds = await keepReceipts(memory, drafts);
-  countReferences(context, inputs, outcomes);
+  if (countReference) countReferences(context, inputs, outcomes);
   return outcomes.map((outcome, place) => ({ ...outcome, receiptId: receiptIds[place] as string }));
 }
 
 builder.queryFields((t) => ({
   search: t.field({
     type: SearchAnswerRef,
-    description: 'Finds the memories that match best, across types. Each one returned counts as referenced.',
+    description: 'Finds the memories that match best, across types.',
     complexity: 20,
-    args: { input: t.arg({ type: SearchInputType, required: true, description: 'What to look for.' }) },
-    resolve: async (_root, { input }, context) => (await search(context, [input]))[0] as Answer,
+    args: {
+      ...countReferenceArgument,
+      input: t.arg({ type: SearchInputType, required: true, description: 'What to look for.' }),
+    },
+    resolve: async (_root, { input, countReference }, context) => {
+      const outcome = await searchMemories(context.memory, input);
+      return answerSearches(context, { inputs: [input], countReference }, [outcome])[0] as Answer;
+    },
   }),
   searchBatch: t.field({
     type: SearchBatchRef,
     description: 'Several searches in one go. All are checked before one is made.',
     complexity: ({ inputs }) => 15 * inputs.length,
-    args: { inputs: t.arg({ type: [SearchInputType], required: true, description: 'At most 100 searches.' }) },
-    resolve: async (_root, { inputs }, context) => ({ answers: await search(context, inputs) }),
+    args: {
+      ...countReferenceArgument,
+      inputs: t.arg({ type: [SearchInputType], required: true, description: 'At most 100 searches.' }),
+    },
+    resolve: async (_root, { inputs, countReference }, context) => {
+      const outcomes = await searchMemoriesBatch(context.memory, inputs);
+      return { answers: answerSearches(context, { inputs, countReference }, outcomes) };
+    },
   }),
   recall: t.field({
     type: SearchAnswerRef,
-    description:
-      'Recalls what matters most about a topic: relevance, importance, recency and confidence together. Each memory returned counts as referenced.',
+    description: 'Recalls what matters most about a topic: relevance, importance, recency and confidence together.',
     complexity: 20,
-    args: { input: t.arg({ type: RecallInputType, required: true, description: 'What to recall.' }) },
-    resolve: async (_root, { input }, context) => (await recall(context, [input]))[0] as Answer,
+    args: {
+      ...countReferenceArgument,
+      input: t.arg({ type: RecallInputType, required: true, description: 'What to recall.' }),
+    },
+    resolve: async (_root, { input, countReference }, context) => {
+      const outcome = await recallMemories(context.memory, input);
+      return (await answerRecalls(context, { inputs: [input], countReference }, [outcome]))[0] as Answer;
+    },
   }),
   recallBatch: t.field({
     type: SearchBatchRef,
     description: 'Several recalls in one go. All are checked before one is made.',
     complexity: ({ inputs }) => 15 * inputs.length,
-    args: { inputs: t.arg({ type: [RecallInputType], required: true, description: 'At most 100 recalls.' }) },
-    resolve: async (_root, { inputs }, context) => ({ answers: await recall(context, inputs) }),
+    args: {
+      ...countReferenceArgument,
+      inputs: t.arg({ type: [RecallInputType], required: true, description: 'At most 100 recalls.' }),
+    },
+    resolve: async (_root, { inputs, countReference }, context) => {
+      const outcomes = await recallMemoriesBatch(context.memory, inputs);
+      return { answers: await answerRecalls(context, { inputs, countReference }, outcomes) };
+    },
   }),
 }));
