@@ -41,7 +41,7 @@ export async function findMatches(
   const planned = await Promise.all(
     searches.map(async (search, place) => {
       const plan = plans[place] as SearchPlan;
-      const { semantic, channel } = await chooseSemantic(context, search, plan.version, early[place] ?? null);
+      const { semantic, channel } = await chooseSemantic(context, search, plan, early[place] ?? null);
       return { search, plan, channel, query: queryOf(context, search, plan, semantic) };
     }),
   );

@@ -7,6 +7,7 @@ import {
   selectFrequentCounts,
   selectSearchPlan,
   type LexemeCounts,
+  type PastText,
   type SearchPlanRow,
   type StoredVersion,
 } from '../db/sql/search-plan.ts';
@@ -46,6 +47,8 @@ export interface SearchPlan {
   statistics: CorpusStatistics;
   /** The active one: where the vectors are, and of which model; null when there are none. */
   version: StoredVersion | null;
+  /** Of a search of the past: what is to be embedded for it. */
+  pastTexts: readonly PastText[];
   hasIterativeScan: boolean;
   /** Types whose rows are few enough to look at each. */
   exact: ReadonlySet<MemoryType>;
@@ -53,6 +56,8 @@ export interface SearchPlan {
 
 /** More words than this are not told apart by a search; a prompt of pages has them. */
 const mostLexemes = 128;
+/** Texts of the past that are embedded for one search, which takes the model some milliseconds each. */
+const mostPastTexts = 64;
 
 /** All of them in one round trip, or in up to three where a word is new; the answers of `also`, which go with them, come back. */
 export async function planSearches(
@@ -94,6 +99,7 @@ function draftPlan(context: MemoryContext, search: PreparedSearch): PlanDraft {
     mostLexemes,
     count: known === null,
     countFiltered: isNarrow(filter) && !filter.isPast ? exactScanRows : null,
+    mostPastTexts: filter.isPast && mode !== 'keyword' ? mostPastTexts : null,
   });
   return { search, corpus, known, statement };
 }
@@ -184,6 +190,7 @@ function asPlan(context: MemoryContext, { search: { filter }, corpus, known, row
     exclusions: row.exclusions,
     statistics,
     version: row.version,
+    pastTexts: row.past_texts ?? [],
     hasIterativeScan: isAtLeast(row.vector_extension, 0, 8),
     exact: chooseExact(filter, row, statistics, context.config.memory.retrieval.exactScanRows),
   };

@@ -1,5 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryType } from './memory-snapshot.ts';
+import type { RowToEmbed } from './reembed-rows.ts';
 import { rowConditions, type RowFilter } from './search-filter.ts';
 import { pastRows, rowsToSearch } from './search-rows.ts';
 
@@ -18,6 +19,8 @@ export interface PlanQuery {
   count: boolean;
   /** Count, up to this many and one more, the rows that the whole filter lets through; null to leave it. */
   countFiltered: number | null;
+  /** How many texts of the past that have no vector are listed; null to leave them. */
+  mostPastTexts: number | null;
 }
 
 /** What one search has to know before it asks for candidates, in one row and one round trip. */
@@ -29,6 +32,12 @@ export interface SearchPlanRow {
   exclusions: string[];
   statistics: Partial<Record<MemoryType, CountedType>> | null;
   filtered: Partial<Record<MemoryType, number>> | null;
+  past_texts: PastText[] | null;
+}
+
+/** A memory as it read in the past, of whose text no vector is stored. */
+export interface PastText extends RowToEmbed {
+  type: MemoryType;
 }
 
 export interface StoredVersion {
@@ -84,8 +93,35 @@ export function selectSearchPlan(query: PlanQuery): Prisma.Sql {
       'phrases', ${asPhrases(configuration, query.phrases)},
       'exclusions', ${asPhrases(configuration, query.exclusions)},
       'statistics', ${query.count ? statisticsOf(query.corpus) : Prisma.sql`NULL`},
-      'filtered', ${query.countFiltered === null ? Prisma.sql`NULL` : countRows(query.filter, query.countFiltered)}
+      'filtered', ${query.countFiltered === null ? Prisma.sql`NULL` : countRows(query.filter, query.countFiltered)},
+      'past_texts', ${query.mostPastTexts === null ? Prisma.sql`NULL` : pastTextsOf(query, configuration, query.mostPastTexts)}
     )::text AS plan`;
+}
+
+/** Those with words of the query first, then the newest. */
+function pastTextsOf({ filter, words }: PlanQuery, configuration: Prisma.Sql, most: number): Prisma.Sql {
+  const texts = filter.types.flatMap((type) => {
+    const conditions = rowConditions(type, filter);
+    const fact = Prisma.raw(type === 'fact' ? 'm.subject, m.predicate' : 'NULL AS subject, NULL AS predicate');
+    if (conditions === null) return [];
+    return [
+      Prisma.sql`
+        SELECT ${type}::text AS type, m.id, m.content, ${fact}, m.created_at, m.search_vector
+        FROM ${rowsToSearch(type, filter)} m
+        JOIN embedding_versions v ON v.tenant_id = ${filter.tenantId} AND v.status = 'active'
+        WHERE ${conditions} AND v.id IS DISTINCT FROM
+          CASE v.slot WHEN 'primary' THEN m.embedding_version_id ELSE m.alternate_embedding_version_id END`,
+    ];
+  });
+  if (texts.length === 0) return Prisma.sql`NULL`;
+  const wanted = Prisma.sql`(
+    SELECT string_agg(${lexemeQuery('lexeme')}::text, ' | ')::tsquery FROM unnest(to_tsvector(${configuration}, ${words})))`;
+  return Prisma.sql`(
+    SELECT json_agg(json_build_object('type', type, 'id', id, 'content', content, 'subject', subject, 'predicate', predicate))
+    FROM (
+      SELECT * FROM (${Prisma.join(texts, ' UNION ALL ')}) texts
+      ORDER BY coalesce(ts_rank(search_vector, ${wanted}), 0) DESC, created_at DESC, id LIMIT ${most}
+    ) listed)`;
 }
 
 /** For the lexemes that the statistics kept from earlier searches do not cover: a JSON array. */
