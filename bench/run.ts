@@ -8,6 +8,7 @@ import { claim } from './claim.ts';
 import { decay } from './decay.ts';
 import { eventLoop } from './event-loop.ts';
 import { fairness } from './fairness.ts';
+import { fleet } from './fleet.ts';
 import { latency } from './latency.ts';
 import { load } from './load.ts';
 import { quality } from './quality.ts';
@@ -19,6 +20,7 @@ const benchmarks: Record<string, Benchmark> = {
   decay,
   'event-loop': eventLoop,
   fairness,
+  fleet,
   latency,
   load,
   quality,
