@@ -2,6 +2,7 @@ import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import { isNarrow, rowConditions, type RowFilter } from '../db/sql/search-filter.ts';
 import {
   mostCountedMatches,
+  mostSmallRows,
   sampleRows,
   selectDocumentCounts,
   selectFrequentCounts,
@@ -98,7 +99,9 @@ function draftPlan(context: MemoryContext, search: PreparedSearch): PlanDraft {
     exclusions: query.exclusions,
     mostLexemes,
     count: known === null,
-    countFiltered: isNarrow(filter) && !filter.isPast ? exactScanRows : null,
+    countFiltered: isNarrow(filter) && !filter.isPast,
+    exactScanRows,
+    most: search.most,
     mostPastTexts: filter.isPast && mode !== 'keyword' ? mostPastTexts : null,
   });
   return { search, corpus, known, statement };
@@ -121,13 +124,22 @@ function readPlan(draft: PlanDraft, answer: string | null | undefined): PlanRead
 }
 
 /** What is exact is kept at once. What many memories have is counted in another way. */
-function keepCounts({ corpus, statistics, uncounted }: PlanRead, counts: readonly LexemeCounts[]): void {
+function keepCounts(plan: PlanRead, counts: readonly LexemeCounts[]): void {
+  const { corpus, statistics, uncounted } = plan;
+  const small = smallTypes(plan);
+  const isCounted = (count: number, place: number): boolean =>
+    count < mostCountedMatches || small.has(corpus.types[place] as MemoryType);
   for (const { lexeme, documents } of counts) {
     if (documents === null) continue;
-    const isExact = corpus.isPast || documents.every((count) => count < mostCountedMatches);
+    const isExact = corpus.isPast || documents.every(isCounted);
     if (isExact) statistics.documentsWith.set(lexeme, sum(documents));
     else if (!statistics.documentsWith.has(lexeme)) uncounted.push(lexeme);
   }
+}
+
+/** The types of so few rows that words are counted in each of them. */
+function smallTypes({ corpus, row, statistics: { byType } }: PlanRead): ReadonlySet<MemoryType> {
+  return new Set(corpus.types.filter((type) => (byType[type]?.documents ?? 0) <= mostSmallRows(row.exact_rows[type])));
 }
 
 interface CountQuery {
@@ -144,10 +156,13 @@ function unmetWords(plan: PlanRead): CountQuery[] {
     plan.uncounted.push(...unmet);
     return [];
   }
-  return [{ statement: selectDocumentCounts(plan.corpus, unmet), keep: (counts) => keepCounts(plan, counts) }];
+  const statement = selectDocumentCounts(plan.corpus, unmet, smallTypes(plan));
+  return [{ statement, keep: (counts) => keepCounts(plan, counts) }];
 }
 
-function uncountedWords({ corpus, statistics: { byType, documentsWith, sampled }, uncounted }: PlanRead): CountQuery[] {
+function uncountedWords(plan: PlanRead): CountQuery[] {
+  const { corpus, uncounted } = plan;
+  const { byType, documentsWith, sampled } = plan.statistics;
   if (uncounted.length === 0) return [];
   const sizes = new Map(
     corpus.types.flatMap((type): [MemoryType, number][] => {
@@ -168,7 +183,7 @@ function uncountedWords({ corpus, statistics: { byType, documentsWith, sampled }
       );
     }
   };
-  return [{ statement: selectFrequentCounts(corpus, uncounted, sizes), keep }];
+  return [{ statement: selectFrequentCounts(corpus, uncounted, sizes, smallTypes(plan)), keep }];
 }
 
 async function ask({ db, principal }: MemoryContext, queries: readonly CountQuery[]): Promise<void> {
@@ -192,20 +207,19 @@ function asPlan(context: MemoryContext, { search: { filter }, corpus, known, row
     version: row.version,
     pastTexts: row.past_texts ?? [],
     hasIterativeScan: isAtLeast(row.vector_extension, 0, 8),
-    exact: chooseExact(filter, row, statistics, context.config.memory.retrieval.exactScanRows),
+    exact: chooseExact(filter, row, statistics),
   };
 }
 
 function chooseExact(
   filter: RowFilter,
-  { filtered }: SearchPlanRow,
+  { filtered, exact_rows }: SearchPlanRow,
   { byType }: CorpusStatistics,
-  exactScanRows: number,
 ): ReadonlySet<MemoryType> {
   const rows = (type: MemoryType): number => Math.min(byType[type]?.documents ?? 0, filtered?.[type] ?? Infinity);
   // The past has no index.
   if (filter.isPast) return new Set(filter.types);
-  return new Set(filter.types.filter((type) => rowConditions(type, filter) === null || rows(type) <= exactScanRows));
+  return new Set(filter.types.filter((type) => rowConditions(type, filter) === null || rows(type) <= exact_rows[type]));
 }
 
 /** Iterative index scans came with pgvector 0.8. */

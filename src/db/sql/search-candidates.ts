@@ -252,7 +252,8 @@ export function setSearch({ indexScan, isNarrow }: SearchSettings): Prisma.Sql {
   if (indexScan !== null) {
     settings['hnsw.ef_search'] = String(Math.min(1000, Math.max(40, indexScan.most)));
     if (indexScan.hasIterativeScan) {
-      settings['hnsw.iterative_scan'] = 'strict_order';
+      // Ranking orders the candidates: a scan that keeps them in order itself drops the near ones that it meets late.
+      settings['hnsw.iterative_scan'] = 'relaxed_order';
       settings['hnsw.max_scan_tuples'] = '200000';
     }
   }
