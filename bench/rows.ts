@@ -40,7 +40,7 @@ export async function createFiller(context: MemoryContext): Promise<Filler> {
   };
 }
 
-async function embedPatterns({ embedder }: MemoryContext): Promise<string[]> {
+export async function embedPatterns({ embedder }: MemoryContext): Promise<string[]> {
   const vectors: Float32Array[] = [];
   for (let start = 0; start < patternCount; start += 50) {
     vectors.push(...(await embedder.embed(Array.from({ length: 50 }, (_, index) => sentence(start + index)))));
@@ -49,7 +49,7 @@ async function embedPatterns({ embedder }: MemoryContext): Promise<string[]> {
 }
 
 /** What rows are put together from, for this connection only. */
-async function createParts(client: PoolClient, patterns: readonly string[]): Promise<void> {
+export async function createParts(client: PoolClient, patterns: readonly string[]): Promise<void> {
   const dimensions = patterns[0]?.split(',').length ?? 0;
   await client.query('DROP TABLE IF EXISTS bench_patterns, bench_noise');
   await client.query('SELECT setseed(0.5)');
@@ -69,7 +69,7 @@ async function createParts(client: PoolClient, patterns: readonly string[]): Pro
   await client.query('ANALYZE bench_patterns, bench_noise');
 }
 
-async function withoutIndexes(client: PoolClient, work: () => Promise<void>): Promise<void> {
+export async function withoutIndexes(client: PoolClient, work: () => Promise<void>): Promise<void> {
   const { rows } = await client.query<{ indexname: string; indexdef: string }>(
     `SELECT indexname, indexdef FROM pg_indexes
      WHERE tablename IN ('episodes', 'facts', 'rules') AND indexdef ~ 'USING (hnsw|gin)'`,
@@ -104,21 +104,25 @@ async function insertRows(
 ): Promise<void> {
   for (const type of ['episode', 'fact', 'rule'] as const) {
     await client.query(
-      `WITH made AS MATERIALIZED (
-         SELECT n, gen_random_uuid() AS id, ${contentInSql()} AS content,
-           now() - (n % 100000) * interval '1 second' AS at,
-           l2_normalize(p.vector + a.vector + b.vector) AS vector
-         FROM (
-           SELECT n, power(${nouns.length}, random())::int - 1 AS noun, power(${nouns.length}, random())::int - 1 AS other
-           FROM generate_series($3::int, $4::int - 1) n WHERE ${places[type]}
-         ) chosen
-         JOIN bench_patterns p ON p.place = n % ${patternCount}
-         JOIN bench_noise a ON a.place = n % ${noiseCount}
-         JOIN bench_noise b ON b.place = (n::bigint * 7 + n / ${noiseCount} + 13) % ${noiseCount}
-       ) ${inserts[type]}`,
+      `WITH ${madeRows(`generate_series($3::int, $4::int - 1) n WHERE ${places[type]}`)} ${inserts[type]}`,
       [tenantId, versionId, from, to],
     );
   }
+}
+
+/** For a WITH: the rows `made` of the numbers `n` that are named. */
+export function madeRows(numbers: string): string {
+  return `made AS MATERIALIZED (
+    SELECT n, gen_random_uuid() AS id, ${contentInSql()} AS content,
+      now() - (n % 100000) * interval '1 second' AS at,
+      l2_normalize(p.vector + a.vector + b.vector) AS vector
+    FROM (
+      SELECT n, power(${nouns.length}, random())::int - 1 AS noun, power(${nouns.length}, random())::int - 1 AS other
+      FROM ${numbers}
+    ) chosen
+    JOIN bench_patterns p ON p.place = n % ${patternCount}
+    JOIN bench_noise a ON a.place = n % ${noiseCount}
+    JOIN bench_noise b ON b.place = (n::bigint * 7 + n / ${noiseCount} + 13) % ${noiseCount})`;
 }
 
 /** `sentence` as the database says it, with two words of the vocabulary that are rarer the further down it they stand. */

@@ -9,6 +9,7 @@ import { decay } from './decay.ts';
 import { dialogues } from './dialogues.ts';
 import { eventLoop } from './event-loop.ts';
 import { fairness } from './fairness.ts';
+import { fleet } from './fleet.ts';
 import { latency } from './latency.ts';
 import { load } from './load.ts';
 import { quality } from './quality.ts';
@@ -21,6 +22,7 @@ const benchmarks: Record<string, Benchmark> = {
   dialogues,
   'event-loop': eventLoop,
   fairness,
+  fleet,
   latency,
   load,
   quality,

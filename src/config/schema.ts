@@ -211,7 +211,8 @@ const retrieval = table({
   }),
   exact_scan_rows: setting(wholeNumber(0, 100_000), {
     default: 700,
-    description: 'Rows up to which each one is compared with the query, instead of searching an index',
+    description:
+      'Rows of a type up to which each is compared, at least; more beside many tenants. 0 always uses indexes',
   }),
   fusion: setting(oneOf('weighted', 'rrf'), {
     default: 'weighted',

@@ -40,7 +40,7 @@ export function requireForgottenReader(caller: Caller, asked: readonly string[])
   if (onlyButlerOf(caller) === null) return;
   throw new MemoryError(
     'FORBIDDEN',
-    `validity must not contain retracted for the role butler: it needs operator or admin (got ${describeGiven(asked)})`,
+    `validity must not contain retracted for the role butler: it needs viewer, operator or admin (got ${describeGiven(asked)})`,
     { hint: 'Leave retracted out, or have an operator search what was forgotten.' },
   );
 }

@@ -47,7 +47,7 @@ export interface SearchFilter {
   minConfidence?: number | null | undefined;
   /**
    * Memories as they were at this moment: which there were, their text, and everything that the other filters ask
-   * about. By meaning, only those are found whose text is still the same; what was erased since is not found.
+   * about. What was erased since is not found.
    */
   asOf?: Date | null | undefined;
 }

@@ -41,7 +41,7 @@ export async function findMatches(
   const planned = await Promise.all(
     searches.map(async (search, place) => {
       const plan = plans[place] as SearchPlan;
-      const { semantic, channel } = await chooseSemantic(context, search, plan.version, early[place] ?? null);
+      const { semantic, channel } = await chooseSemantic(context, search, plan, early[place] ?? null);
       return { search, plan, channel, query: queryOf(context, search, plan, semantic) };
     }),
   );
@@ -96,7 +96,7 @@ interface PlannedSearch {
 async function findCandidates(context: MemoryContext, planned: readonly PlannedSearch[]): Promise<CandidateRow[][]> {
   const first = await readAll(context, planned);
   const fuller = planned.map((one, place) => {
-    const query = usesIndexes(one) ? findFuller(one.query, first[place] ?? [], one.search.limit) : null;
+    const query = usesIndexes(one) ? findFuller(one, first[place] ?? []) : null;
     return { ...one, query };
   });
   const again = fuller.filter((one): one is PlannedSearch => one.query !== null);
@@ -149,20 +149,30 @@ function settingsOf(planned: PlannedSearch): Prisma.Sql[] {
  * An index may stop before it has found enough rows that pass the filter, and rare words alone may find too few. Then
  * the search is made once more without either shortcut, so that the limit is filled whenever there is enough to fill it.
  */
-function findFuller(query: CandidateQuery, found: readonly CandidateRow[], limit: number): CandidateQuery | null {
-  const { semantic, keyword, exact, filter, most } = query;
-  const starved = filter.types.filter((type) => !exact.has(type) && countNearest(found, type) < most);
-  const needsVectors = semantic !== null && starved.length > 0 && found.filter(({ nearest }) => nearest).length < limit;
+function findFuller(planned: PlannedSearch, found: readonly CandidateRow[]): CandidateQuery | null {
+  const { query, search } = planned;
+  const { keyword, exact } = query;
+  const starved = starvedTypes(planned, found);
   const matched = found.filter((candidate) => candidate.words.some((value) => value > 0)).length;
-  const needsWords = keyword !== null && leavesMatchesOut(keyword) && matched < limit;
-  if (!needsVectors && !needsWords) return null;
+  const needsWords = keyword !== null && leavesMatchesOut(keyword) && matched < search.limit;
+  if (starved.length === 0 && !needsWords) return null;
   return {
     ...query,
-    exact: needsVectors ? new Set(filter.types) : exact,
+    exact: new Set([...exact, ...starved]),
     keyword: keyword !== null && needsWords ? withEveryMatch(keyword) : keyword,
   };
 }
 
-function countNearest(found: readonly CandidateRow[], type: MemoryType): number {
-  return found.filter((candidate) => candidate.nearest && candidate.type === type).length;
+/**
+ * The types of which an index found fewer neighbours than wanted, although there are more rows: it holds those of all
+ * tenants, and a scan ends after so many. How many rows have a phrase is not known: if they fill the limit, they are enough.
+ */
+function starvedTypes({ query, search, plan }: PlannedSearch, found: readonly CandidateRow[]): MemoryType[] {
+  const { semantic, exact, required, filter, most } = query;
+  const nearest = found.filter((candidate) => candidate.nearest);
+  if (semantic === null || (required.length > 0 && nearest.length >= search.limit)) return [];
+  return filter.types.filter((type) => {
+    const wanted = Math.min(most, plan.statistics.byType[type]?.documents ?? 0);
+    return !exact.has(type) && nearest.filter((candidate) => candidate.type === type).length < wanted;
+  });
 }

@@ -2,11 +2,13 @@ import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import { isNarrow, rowConditions, type RowFilter } from '../db/sql/search-filter.ts';
 import {
   mostCountedMatches,
+  mostSmallRows,
   sampleRows,
   selectDocumentCounts,
   selectFrequentCounts,
   selectSearchPlan,
   type LexemeCounts,
+  type PastText,
   type SearchPlanRow,
   type StoredVersion,
 } from '../db/sql/search-plan.ts';
@@ -48,6 +50,8 @@ export interface SearchPlan {
   statistics: CorpusStatistics;
   /** The active one: where the vectors are, and of which model; null when there are none. */
   version: StoredVersion | null;
+  /** Of a search of the past: what is to be embedded for it. */
+  pastTexts: readonly PastText[];
   hasIterativeScan: boolean;
   /** Types whose rows are few enough to look at each. */
   exact: ReadonlySet<MemoryType>;
@@ -55,6 +59,8 @@ export interface SearchPlan {
 
 /** More words than this are not told apart by a search; a prompt of pages has them. */
 const mostLexemes = 128;
+/** Texts of the past that are embedded for one search, which takes the model some milliseconds each. */
+const mostPastTexts = 64;
 
 /** All of them in one round trip, or in up to three where a word is new; the answers of `also`, which go with them, come back. */
 export async function planSearches(
@@ -95,7 +101,10 @@ function draftPlan(context: MemoryContext, search: PreparedSearch): PlanDraft {
     exclusions: query.exclusions,
     mostLexemes,
     count: known === null,
-    countFiltered: isNarrow(filter) && !filter.isPast ? exactScanRows : null,
+    countFiltered: isNarrow(filter) && !filter.isPast,
+    exactScanRows,
+    most: search.most,
+    mostPastTexts: filter.isPast && mode !== 'keyword' ? mostPastTexts : null,
   });
   return { search, corpus, known, statement };
 }
@@ -117,13 +126,22 @@ function readPlan(draft: PlanDraft, answer: string | null | undefined): PlanRead
 }
 
 /** What is exact is kept at once. What many memories have is counted in another way. */
-function keepCounts({ corpus, statistics, uncounted }: PlanRead, counts: readonly LexemeCounts[]): void {
+function keepCounts(plan: PlanRead, counts: readonly LexemeCounts[]): void {
+  const { corpus, statistics, uncounted } = plan;
+  const small = smallTypes(plan);
+  const isCounted = (count: number, place: number): boolean =>
+    count < mostCountedMatches || small.has(corpus.types[place] as MemoryType);
   for (const { lexeme, documents } of counts) {
     if (documents === null) continue;
-    const isExact = corpus.isPast || documents.every((count) => count < mostCountedMatches);
+    const isExact = corpus.isPast || documents.every(isCounted);
     if (isExact) statistics.documentsWith.set(lexeme, sum(documents));
     else if (!statistics.documentsWith.has(lexeme)) uncounted.push(lexeme);
   }
+}
+
+/** The types of so few rows that words are counted in each of them. */
+function smallTypes({ corpus, row, statistics: { byType } }: PlanRead): ReadonlySet<MemoryType> {
+  return new Set(corpus.types.filter((type) => (byType[type]?.documents ?? 0) <= mostSmallRows(row.exact_rows[type])));
 }
 
 interface CountQuery {
@@ -140,10 +158,13 @@ function unmetWords(plan: PlanRead): CountQuery[] {
     plan.uncounted.push(...unmet);
     return [];
   }
-  return [{ statement: selectDocumentCounts(plan.corpus, unmet), keep: (counts) => keepCounts(plan, counts) }];
+  const statement = selectDocumentCounts(plan.corpus, unmet, smallTypes(plan));
+  return [{ statement, keep: (counts) => keepCounts(plan, counts) }];
 }
 
-function uncountedWords({ corpus, statistics: { byType, documentsWith, sampled }, uncounted }: PlanRead): CountQuery[] {
+function uncountedWords(plan: PlanRead): CountQuery[] {
+  const { corpus, uncounted } = plan;
+  const { byType, documentsWith, sampled } = plan.statistics;
   if (uncounted.length === 0) return [];
   const sizes = new Map(
     corpus.types.flatMap((type): [MemoryType, number][] => {
@@ -164,7 +185,7 @@ function uncountedWords({ corpus, statistics: { byType, documentsWith, sampled }
       );
     }
   };
-  return [{ statement: selectFrequentCounts(corpus, uncounted, sizes), keep }];
+  return [{ statement: selectFrequentCounts(corpus, uncounted, sizes, smallTypes(plan)), keep }];
 }
 
 async function ask({ db, principal }: MemoryContext, queries: readonly CountQuery[]): Promise<void> {
@@ -186,21 +207,21 @@ function asPlan(context: MemoryContext, { search: { filter }, corpus, known, row
     exclusions: row.exclusions,
     statistics,
     version: row.version,
+    pastTexts: row.past_texts ?? [],
     hasIterativeScan: isAtLeast(row.vector_extension, 0, 8),
-    exact: chooseExact(filter, row, statistics, context.config.memory.retrieval.exactScanRows),
+    exact: chooseExact(filter, row, statistics),
   };
 }
 
 function chooseExact(
   filter: RowFilter,
-  { filtered }: SearchPlanRow,
+  { filtered, exact_rows }: SearchPlanRow,
   { byType }: CorpusStatistics,
-  exactScanRows: number,
 ): ReadonlySet<MemoryType> {
   const rows = (type: MemoryType): number => Math.min(byType[type]?.documents ?? 0, filtered?.[type] ?? Infinity);
   // The past has no index, and the functions that read the word index leave out what was forgotten.
   if (filter.isPast || filter.validity.includes('retracted')) return new Set(filter.types);
-  return new Set(filter.types.filter((type) => rowConditions(type, filter) === null || rows(type) <= exactScanRows));
+  return new Set(filter.types.filter((type) => rowConditions(type, filter) === null || rows(type) <= exact_rows[type]));
 }
 
 /** Iterative index scans came with pgvector 0.8. */

@@ -1,10 +1,11 @@
 import type { EventSignal } from '../db/event-signal.ts';
-import type { CandidateQuery } from '../db/sql/search-candidates.ts';
-import type { StoredVersion } from '../db/sql/search-plan.ts';
-import type { EmbeddingModel } from '../embedding/embedder.ts';
+import type { SemanticQuery } from '../db/sql/search-candidates.ts';
+import type { PastText } from '../db/sql/search-plan.ts';
+import type { Embedder, EmbeddingModel } from '../embedding/embedder.ts';
 import type { MemoryContext } from '../memory/context.ts';
+import { textOf } from '../memory/embedded-text.ts';
 import { isSameModel } from '../memory/embedding-versions.ts';
-import type { PreparedSearch, SemanticChannel } from './plan.ts';
+import type { PreparedSearch, SearchPlan, SemanticChannel } from './plan.ts';
 
 export interface EarlyVector {
   model: EmbeddingModel;
@@ -12,7 +13,7 @@ export interface EarlyVector {
 }
 
 export interface SemanticPart {
-  semantic: CandidateQuery['semantic'];
+  semantic: SemanticQuery | null;
   channel: SemanticChannel;
 }
 
@@ -39,18 +40,27 @@ export async function embedEarly(context: MemoryContext, search: PreparedSearch)
 export async function chooseSemantic(
   context: MemoryContext,
   { mode, query }: PreparedSearch,
-  version: StoredVersion | null,
+  { version, pastTexts }: Pick<SearchPlan, 'version' | 'pastTexts'>,
   early: EarlyVector | null,
 ): Promise<SemanticPart> {
   if (mode === 'keyword') return { semantic: null, channel: 'not_asked' };
   if (version === null) return { semantic: null, channel: 'no_vectors' };
-  if (early !== null && isSameModel(version, early.model)) {
-    return { semantic: { vector: early.vector, version }, channel: 'used' };
-  }
-  remember(context, version);
+  const isExpected = early !== null && isSameModel(version, early.model);
+  if (!isExpected) remember(context, version);
   const embedder = await context.embedder.findFor(version);
   if (embedder === null) return { semantic: null, channel: 'model_changed' };
-  return { semantic: { vector: await embedder.embedQuery(query.meaning), version }, channel: 'used' };
+  const [vector, past] = await Promise.all([
+    isExpected ? early.vector : embedder.embedQuery(query.meaning),
+    embedPast(embedder, pastTexts),
+  ]);
+  return { semantic: { vector, version, pastTexts: past }, channel: 'used' };
+}
+
+/** As documents, behind the queries of other callers. */
+async function embedPast(embedder: Embedder, pastTexts: readonly PastText[]): Promise<SemanticQuery['pastTexts']> {
+  if (pastTexts.length === 0) return [];
+  const vectors = await embedder.embed(pastTexts.map((row) => textOf(row.type, row)));
+  return pastTexts.map(({ type, id }, place) => ({ type, id, vector: vectors[place] as Float32Array }));
 }
 
 function remember({ db, principal }: MemoryContext, model: EmbeddingModel): void {

@@ -89,6 +89,23 @@ describe('what is remembered', () => {
       expect(found.find(({ type }) => type === 'fact')).toMatchObject({ isWarning: false });
     });
 
+    it('is found as of a moment by what it said then', async () => {
+      const scope = newScope();
+      const { id: ruleId } = await door.storeRule({ content: 'Book flights on Friday', scope });
+      for (const day of ['Monday', 'Tuesday', 'Sunday']) {
+        await door.storeRule({ content: `Book flights on ${day}`, scope });
+      }
+      const asOf = testApp.clock.now;
+      testApp.clock.now = new Date(asOf.getTime() + 60_000);
+      for (const reason of ['late', 'full', 'dear']) await door.markRule({ ruleId, outcome: 'harmful', reason });
+      for (const mode of ['keyword', 'semantic', 'hybrid'] as const) {
+        const found = await door.search({ query: 'Book flights on Friday', scope, types: ['rule'], mode, asOf });
+
+        expect(contents(found)[0]).toBe('Book flights on Friday');
+        expect(found).toHaveLength(4);
+      }
+    });
+
     it('is put together for a butler within its tokens', async () => {
       const scope = newScope();
       await door.storeFact({ subject: 'user', predicate: `tea of ${scope}`, content: 'drinks oolong tea', scope });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Prisma } from '../../src/generated/prisma/client.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes.ts';
@@ -7,7 +7,7 @@ import { forgetMemory } from '../../src/memory/memories.ts';
 import { markRule, storeRule } from '../../src/memory/rules.ts';
 import { explainMemory, type MemoryExplanation } from '../../src/retrieval/explain.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
-import { searchMemories } from '../../src/retrieval/search.ts';
+import { searchMemories, type SearchInput, type SearchResult } from '../../src/retrieval/search.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';
 
 const retrieval = useRetrieval();
@@ -99,19 +99,93 @@ describe('as of a moment', () => {
     expect(await ask('crowds', 15)).toEqual([[expect.stringContaining('Do NOT Book flights'), true]]);
   });
 
-  it('does not compare the vector of a text that has changed since', async () => {
-    const { id } = await storeRule(context, { content: 'Book flights on Friday' });
-    const ask = (): Promise<string[]> =>
+  describe('where the text has changed since', () => {
+    const days = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Saturday', 'Sunday'];
+
+    /** A rule that is a warning by now, among others that are nearer to its words than the warning is. */
+    async function storeInverted(): Promise<string> {
+      const { id } = await storeRule(context, { content: 'Book flights on Friday' });
+      for (const day of days) await storeRule(context, { content: `Book flights on ${day}` });
+      await retrieval.after(10, async () => {
+        for (const reason of ['delays', 'delays', 'crowds']) {
+          await markRule(context, { ruleId: id, outcome: 'harmful', reason });
+        }
+      });
+      return id;
+    }
+
+    const ask = (changes: Partial<SearchInput>): Promise<SearchResult[]> =>
       retrieval.after(20, async () => {
-        const asked = { query: 'Book flights on Friday', mode: 'semantic', asOf: daysLater(5) } as const;
-        return contentsOf(await searchMemories(context, asked));
+        const asked = { query: 'Book flights on Friday', asOf: daysLater(5), ...changes };
+        return (await searchMemories(context, asked)).results;
       });
 
-    expect(await ask()).toEqual(['Book flights on Friday']);
-    await context.db
-      .tenant(context.principal.tenantId)
-      .$executeRaw(Prisma.sql`UPDATE rules SET content = 'Book trains' WHERE id = ${id}::uuid`);
-    expect(await ask()).toEqual([]);
+    it.each(['keyword', 'semantic', 'hybrid'] as const)('a %s search ranks it by the text of then', async (mode) => {
+      await storeInverted();
+      const [best, ...others] = await ask({ mode });
+
+      expect(best).toMatchObject({ memory: { row: { content: 'Book flights on Friday' } }, isWarning: false });
+      expect(others.length).toBe(days.length);
+      if (mode !== 'keyword') expect(best?.parts.similarity).toBeCloseTo(1, 5);
+    });
+
+    it('a recall does the same', async () => {
+      await storeInverted();
+      const { results } = await retrieval.after(20, () =>
+        recallMemories(context, { topic: 'Book flights on Friday', asOf: daysLater(5) }),
+      );
+
+      expect(results[0]?.memory.row.content).toBe('Book flights on Friday');
+      expect(results[0]?.parts.similarity).toBeCloseTo(1, 5);
+    });
+
+    it('never compares the vector of the text of today', async () => {
+      await storeInverted();
+      const [now] = await ask({ mode: 'semantic', query: 'Do NOT Book flights crowds delays', asOf: daysLater(15) });
+      const then = await ask({ mode: 'semantic', query: 'Do NOT Book flights crowds delays' });
+      const ofRule = then.find(({ memory }) => memory.row.content === 'Book flights on Friday');
+
+      expect(now).toMatchObject({ isWarning: true });
+      expect(ofRule?.parts.similarity).toBeLessThan(now?.parts.similarity ?? 0);
+    });
+
+    it('embeds a bounded number of texts, those with words of the query first', async () => {
+      await storeRule(context, { content: 'Book flights on Friday' });
+      for (let number = 0; number < 70; number += 1) await storeRule(context, { content: `Note ${number}` });
+      await context.db
+        .tenant(context.principal.tenantId)
+        .$executeRaw(Prisma.sql`UPDATE rules SET content = 'Take the train'`);
+      const embed = vi.spyOn(context.embedder, 'embed');
+      const [best] = await ask({});
+      const counts = embed.mock.calls.map(([texts]) => texts.length);
+      embed.mockRestore();
+
+      expect(counts).toEqual([64]);
+      expect(best?.memory.row.content).toBe('Book flights on Friday');
+      expect(best?.parts.similarity).toBeCloseTo(1, 5);
+    });
+
+    it('leaves meaning out where the model of the vectors is not on this machine', async () => {
+      await storeInverted();
+      const otherModel: MemoryContext = {
+        ...context,
+        embedder: {
+          ...context.embedder,
+          model: { ...context.embedder.model, digest: 'another' },
+          embedQuery: (text) => context.embedder.embedQuery(text),
+          findFor: async () => null,
+        },
+      };
+      const { results, semanticChannel } = await retrieval.after(20, () =>
+        searchMemories(otherModel, { query: 'Book flights on Friday', asOf: daysLater(5) }),
+      );
+
+      expect(semanticChannel).toBe('model_changed');
+      expect(results[0]).toMatchObject({
+        memory: { row: { content: 'Book flights on Friday' } },
+        parts: { similarity: null },
+      });
+    });
   });
 
   it('finds an episode that has been forgotten or has expired since, and its neighbours of then', async () => {

@@ -9,7 +9,7 @@ export function selectPassingFilters(type: MemoryType, id: string, filters: read
     const conditions = rowConditions(type, filter) ?? Prisma.sql`false`;
     return Prisma.sql`EXISTS (SELECT FROM ${rowsToSearch(type, filter)} m WHERE m.id = ${id}::uuid AND ${conditions})`;
   });
-  const past = filters.slice(0, 1).flatMap(pastRows);
+  const past = filters.slice(0, 1).flatMap((one) => pastRows(one));
   const states = past.length === 0 ? Prisma.empty : Prisma.sql`WITH ${Prisma.join(past)}`;
   return Prisma.sql`${states} SELECT ARRAY[${Prisma.join(passes)}] AS passes`;
 }

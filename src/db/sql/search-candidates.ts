@@ -4,14 +4,14 @@ import type { MemoryType } from './memory-snapshot.ts';
 import { columnsToShow } from './memories-to-show.ts';
 import { milliseconds } from './moments.ts';
 import { rowConditions, type RowFilter } from './search-filter.ts';
-import { pastRows, rowsToSearch } from './search-rows.ts';
+import { pastRows, rowsToSearch, type PastVectors } from './search-rows.ts';
 
 export interface CandidateQuery {
   filter: RowFilter;
   /** Candidates that each channel brings, of each type. */
   most: number;
   /** Null when no vector is searched. */
-  semantic: { vector: Float32Array; version: { id: string; slot: 'primary' | 'alternate' } } | null;
+  semantic: SemanticQuery | null;
   /** Null when no word is searched. */
   keyword: KeywordQuery | null;
   /** Types whose rows are few enough to look at each of them; the others are found through their indexes. */
@@ -23,6 +23,13 @@ export interface CandidateQuery {
   timeWords: string | null;
   /** Whether what is shown of a memory comes with it. */
   toShow: boolean;
+}
+
+export interface SemanticQuery {
+  vector: Float32Array;
+  version: PastVectors['version'];
+  /** Of a search of the past: the vectors of texts that have changed since. */
+  pastTexts: PastVectors['ofTexts'];
 }
 
 export interface KeywordQuery {
@@ -109,7 +116,7 @@ export function selectCandidates(query: CandidateQuery): Prisma.Sql | null {
   });
   if (parts.length === 0) return null;
   return Prisma.sql`
-    WITH ${Prisma.join([asked(query), ...pastRows(query.filter)])}
+    WITH ${Prisma.join([asked(query), ...pastRows(query.filter, pastVectorsOf(query))])}
     SELECT coalesce(json_agg(json_build_array(${listed(query)})), '[]')::text AS candidates FROM (${Prisma.join(parts, ' UNION ALL ')}) c`;
 }
 
@@ -214,6 +221,10 @@ function asked({ semantic }: CandidateQuery): Prisma.Sql {
   return Prisma.sql`asked AS MATERIALIZED (SELECT ${vector}::vector AS vector)`;
 }
 
+function pastVectorsOf({ semantic }: CandidateQuery): PastVectors | null {
+  return semantic === null ? null : { version: semantic.version, ofTexts: semantic.pastTexts };
+}
+
 const askedVector = Prisma.sql`(SELECT vector FROM asked)`;
 
 export interface SearchSettings {
@@ -241,7 +252,8 @@ export function setSearch({ indexScan, isNarrow }: SearchSettings): Prisma.Sql {
   if (indexScan !== null) {
     settings['hnsw.ef_search'] = String(Math.min(1000, Math.max(40, indexScan.most)));
     if (indexScan.hasIterativeScan) {
-      settings['hnsw.iterative_scan'] = 'strict_order';
+      // Ranking orders the candidates: a scan that keeps them in order itself drops the near ones that it meets late.
+      settings['hnsw.iterative_scan'] = 'relaxed_order';
       settings['hnsw.max_scan_tuples'] = '200000';
     }
   }

@@ -1,5 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { MemoryType } from './memory-snapshot.ts';
+import { memoryTables, type MemoryType } from './memory-snapshot.ts';
+import type { RowToEmbed } from './reembed-rows.ts';
 import { rowConditions, type RowFilter } from './search-filter.ts';
 import { pastRows, rowsToSearch } from './search-rows.ts';
 
@@ -16,8 +17,14 @@ export interface PlanQuery {
   mostLexemes: number;
   /** Count the memories of each lexeme and of each type; false when the answers are known. */
   count: boolean;
-  /** Count, up to this many and one more, the rows that the whole filter lets through; null to leave it. */
-  countFiltered: number | null;
+  /** Count the rows that the whole filter lets through, up to one more than are looked at one by one. */
+  countFiltered: boolean;
+  /** Rows of a type that are always looked at one by one; 0 for none. */
+  exactScanRows: number;
+  /** Candidates that are wanted of each type. */
+  most: number;
+  /** How many texts of the past that have no vector are listed; null to leave them. */
+  mostPastTexts: number | null;
 }
 
 /** What one search has to know before it asks for candidates, in one row and one round trip. */
@@ -28,7 +35,15 @@ export interface SearchPlanRow {
   phrases: string[];
   exclusions: string[];
   statistics: Partial<Record<MemoryType, CountedType>> | null;
+  /** Up to how many rows of a type each one is looked at. */
+  exact_rows: Record<MemoryType, number>;
   filtered: Partial<Record<MemoryType, number>> | null;
+  past_texts: PastText[] | null;
+}
+
+/** A memory as it read in the past, of whose text no vector is stored. */
+export interface PastText extends RowToEmbed {
+  type: MemoryType;
 }
 
 export interface StoredVersion {
@@ -41,7 +56,7 @@ export interface StoredVersion {
   dimensions: number;
 }
 
-/** Of a word, for each type that is searched; of the past, for all of them together. Null when they were not counted. */
+/** Of a word, for each type that is searched. Null when they were not counted. */
 export interface LexemeCounts {
   lexeme: string;
   documents: number[] | null;
@@ -66,12 +81,22 @@ const leastEstimatedMatches = 3000;
 /** The newest rows, that tell which share of all has a frequent word, and which words are met together. */
 export const sampleRows = 1000;
 
+/**
+ * The index of vectors holds those of all tenants. To find the nearest of one tenant it passes, for each that is wanted, as
+ * many rows as there are for one of the tenant: wanted × rows of the table / rows of the tenant. To look at each row of the
+ * tenant is less work up to the square root of wanted × rows of the table, and a little beyond: reading the rows of one
+ * tenant is cheaper than walking through the graph.
+ */
+const exactScanFactor = 1.5;
+
 export function selectSearchPlan(query: PlanQuery): Prisma.Sql {
   const configuration = Prisma.sql`memory_text_search(${query.language})`;
-  const past = pastRows(query.filter);
+  const { corpus, count } = query;
+  const counted = count ? corpus.types.map((type) => corpusRows(type, corpus)) : [];
   return Prisma.sql`
-    ${past.length === 0 ? Prisma.empty : Prisma.sql`WITH ${Prisma.join(past)}`}
+    WITH ${Prisma.join([exactRows(query), ...pastRows(query.filter), ...counted])}
     SELECT json_build_object(
+      'exact_rows', (SELECT to_json(exact_rows) FROM exact_rows),
       'version', (SELECT to_json(v) FROM embedding_versions v WHERE tenant_id = ${query.filter.tenantId} AND status = 'active'),
       'vector_extension', (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
       'lexemes', coalesce((
@@ -84,13 +109,94 @@ export function selectSearchPlan(query: PlanQuery): Prisma.Sql {
       'phrases', ${asPhrases(configuration, query.phrases)},
       'exclusions', ${asPhrases(configuration, query.exclusions)},
       'statistics', ${query.count ? statisticsOf(query.corpus) : Prisma.sql`NULL`},
-      'filtered', ${query.countFiltered === null ? Prisma.sql`NULL` : countRows(query.filter, query.countFiltered)}
+      'filtered', ${query.countFiltered ? countRows(query.filter) : Prisma.sql`NULL`},
+      'past_texts', ${query.mostPastTexts === null ? Prisma.sql`NULL` : pastTextsOf(query, configuration, query.mostPastTexts)}
     )::text AS plan`;
 }
 
-/** For the lexemes that the statistics kept from earlier searches do not cover: a JSON array. */
-export function selectDocumentCounts(filter: RowFilter, lexemes: readonly string[]): Prisma.Sql {
-  return countsOf(lexemes, countByType(filter));
+/** What the planner knows of the size of a table is all that a tenant may know of its neighbours. */
+function exactRows({ exactScanRows, most }: PlanQuery): Prisma.Sql {
+  const bounds = Object.entries(memoryTables).map(([type, table]) => {
+    if (exactScanRows === 0) return Prisma.sql`0 AS ${Prisma.raw(type)}`;
+    const rows = Prisma.raw(`(SELECT greatest(reltuples, 0) FROM pg_class WHERE oid = '${table}'::regclass)`);
+    return Prisma.sql`
+      greatest(${exactScanRows}, sqrt(${exactScanFactor * most}::float8 * ${rows}))::int AS ${Prisma.raw(type)}`;
+  });
+  return Prisma.sql`exact_rows AS MATERIALIZED (SELECT ${Prisma.join(bounds)})`;
+}
+
+function exactRowsOf(type: MemoryType): Prisma.Sql {
+  return Prisma.raw(`(SELECT ${type} FROM exact_rows)`);
+}
+
+/** Up to how many rows of a type words are counted in each of them, where up to so many are looked at one by one. */
+export function mostSmallRows(bound: number): number {
+  return Math.min(bound, mostCountedRows - 1);
+}
+
+/** The lexemes of the rows of a type, or of as many of them as are counted. */
+function corpusRows(type: MemoryType, corpus: RowFilter): Prisma.Sql {
+  return Prisma.sql`corpus_${Prisma.raw(type)} AS MATERIALIZED (
+    SELECT m.search_vector FROM ${rowsToSearch(type, corpus)} m WHERE ${rowConditions(type, corpus) ?? Prisma.sql`false`}
+    ${corpus.isPast ? Prisma.empty : Prisma.sql`LIMIT ${mostCountedRows}`})`;
+}
+
+function isSmall(type: MemoryType): Prisma.Sql {
+  return Prisma.sql`(SELECT count(*) FROM corpus_${Prisma.raw(type)}) <= least(${exactRowsOf(type)}, ${mostCountedRows - 1})`;
+}
+
+/** The index of words holds those of all tenants, and reads all rows that have a word before it leaves out one. */
+function countInCorpus(type: MemoryType): Prisma.Sql {
+  return Prisma.sql`(SELECT count(*) FROM corpus_${Prisma.raw(type)} WHERE search_vector @@ wanted)`;
+}
+
+/** Those with words of the query first, then the newest. */
+function pastTextsOf({ filter, words }: PlanQuery, configuration: Prisma.Sql, most: number): Prisma.Sql {
+  const texts = filter.types.flatMap((type) => {
+    const conditions = rowConditions(type, filter);
+    const fact = Prisma.raw(type === 'fact' ? 'm.subject, m.predicate' : 'NULL AS subject, NULL AS predicate');
+    if (conditions === null) return [];
+    return [
+      Prisma.sql`
+        SELECT ${type}::text AS type, m.id, m.content, ${fact}, m.created_at, m.search_vector
+        FROM ${rowsToSearch(type, filter)} m
+        JOIN embedding_versions v ON v.tenant_id = ${filter.tenantId} AND v.status = 'active'
+        WHERE ${conditions} AND v.id IS DISTINCT FROM
+          CASE v.slot WHEN 'primary' THEN m.embedding_version_id ELSE m.alternate_embedding_version_id END`,
+    ];
+  });
+  if (texts.length === 0) return Prisma.sql`NULL`;
+  const wanted = Prisma.sql`(
+    SELECT string_agg(${lexemeQuery('lexeme')}::text, ' | ')::tsquery FROM unnest(to_tsvector(${configuration}, ${words})))`;
+  return Prisma.sql`(
+    SELECT json_agg(json_build_object('type', type, 'id', id, 'content', content, 'subject', subject, 'predicate', predicate))
+    FROM (
+      SELECT * FROM (${Prisma.join(texts, ' UNION ALL ')}) texts
+      ORDER BY coalesce(ts_rank(search_vector, ${wanted}), 0) DESC, created_at DESC, id LIMIT ${most}
+    ) listed)`;
+}
+
+/** For the lexemes that the statistics kept from earlier searches do not cover: a JSON array. `small` are the types of few rows. */
+export function selectDocumentCounts(
+  filter: RowFilter,
+  lexemes: readonly string[],
+  small: ReadonlySet<MemoryType>,
+): Prisma.Sql {
+  const counts = filter.types.map((type) => countKnown(type, filter, mostCountedMatches, small));
+  return withRows(corporaOf(filter, small), countsOf(lexemes, Prisma.sql`json_build_array(${Prisma.join(counts)})`));
+}
+
+function countKnown(type: MemoryType, filter: RowFilter, most: number, small: ReadonlySet<MemoryType>): Prisma.Sql {
+  return small.has(type) ? countInCorpus(type) : countMatches(type, filter, most);
+}
+
+function corporaOf(filter: RowFilter, small: ReadonlySet<MemoryType>): Prisma.Sql[] {
+  const types = filter.types.filter((type) => small.has(type));
+  return types.map((type) => corpusRows(type, filter));
+}
+
+function withRows(rows: readonly Prisma.Sql[], statement: Prisma.Sql): Prisma.Sql {
+  return rows.length === 0 ? statement : Prisma.sql`WITH ${Prisma.join([...rows])} ${statement}`;
 }
 
 /**
@@ -101,15 +207,16 @@ export function selectFrequentCounts(
   filter: RowFilter,
   lexemes: readonly string[],
   sizes: ReadonlyMap<MemoryType, number>,
+  small: ReadonlySet<MemoryType> = new Set(),
 ): Prisma.Sql {
   const samples = [...sizes.keys()].map((type) => sampleOf(type, filter));
   const counts = filter.types.map((type) => {
     const size = sizes.get(type);
-    if (size === undefined) return countMatches(type, filter, mostCountedRows);
+    if (size === undefined) return countKnown(type, filter, mostCountedRows, small);
     return estimateMatches(type, filter, size);
   });
   const all = countsOf(lexemes, Prisma.sql`json_build_array(${Prisma.join(counts)})`, [...sizes.keys()].map(marksOf));
-  return samples.length === 0 ? all : Prisma.sql`WITH ${Prisma.join(samples)} ${all}`;
+  return withRows([...samples, ...corporaOf(filter, small)], all);
 }
 
 function marksOf(type: MemoryType): Prisma.Sql {
@@ -148,12 +255,13 @@ function lexemeQuery(column: string): Prisma.Sql {
 }
 
 function countDocuments({ count, corpus }: PlanQuery): Prisma.Sql {
-  return count ? countByType(corpus) : Prisma.sql`NULL`;
-}
-
-function countByType(filter: RowFilter): Prisma.Sql {
-  if (filter.isPast) return Prisma.sql`json_build_array(${sumOverPast(filter)})`;
-  const counts = filter.types.map((type) => countMatches(type, filter, mostCountedMatches));
+  if (!count) return Prisma.sql`NULL`;
+  const counts = corpus.types.map((type) => {
+    // Of the past, there is nothing else to count in: the functions count in the tables, which hold the memories as they are.
+    if (corpus.isPast) return countInCorpus(type);
+    const byIndex = countMatches(type, corpus, mostCountedMatches);
+    return Prisma.sql`CASE WHEN ${isSmall(type)} THEN ${countInCorpus(type)} ELSE ${byIndex} END`;
+  });
   return Prisma.sql`json_build_array(${Prisma.join(counts)})`;
 }
 
@@ -161,17 +269,6 @@ function countMatches(type: MemoryType, { visibleButler, visibleScopes, at }: Ro
   const scopes = visibleScopes === null ? null : [...visibleScopes];
   return Prisma.sql`
     memory_match_count(${type}, wanted, ${visibleButler}::text, ${scopes}::text[], ${at}::timestamptz, ${most}::int)`;
-}
-
-/** The functions count in the tables, which hold the memories as they are. */
-function sumOverPast(filter: RowFilter): Prisma.Sql {
-  const counts = filter.types.flatMap((type) => {
-    const conditions = rowConditions(type, filter);
-    const rows = rowsToSearch(type, filter);
-    if (conditions === null) return [];
-    return [Prisma.sql`(SELECT count(*) FROM ${rows} m WHERE ${conditions} AND m.search_vector @@ wanted)`];
-  });
-  return Prisma.sql`(${Prisma.join([Prisma.sql`0`, ...counts], ' + ')})::int`;
 }
 
 /** Phrases of stop words alone come out empty and are left out. */
@@ -183,23 +280,22 @@ function asPhrases(configuration: Prisma.Sql, texts: readonly string[]): Prisma.
 }
 
 function statisticsOf(filter: RowFilter): Prisma.Sql {
-  return objectByType(filter, (type, conditions) => {
-    const table = rowsToSearch(type, filter);
-    const most = filter.isPast ? Prisma.empty : Prisma.sql`LIMIT ${mostCountedRows}`;
+  return objectByType(filter, (type) => {
     const estimate = filter.isPast
       ? Prisma.sql`NULL`
       : Prisma.sql`CASE WHEN count(*) >= ${mostCountedRows} THEN memory_rows_estimate(${type}) END`;
     return Prisma.sql`(
-      SELECT json_build_object('documents', count(*), 'lexemes', coalesce(sum(length(counted.search_vector)), 0),
+      SELECT json_build_object('documents', count(*), 'lexemes', coalesce(sum(length(search_vector)), 0),
         'estimate', ${estimate})
-      FROM (SELECT m.search_vector FROM ${table} m WHERE ${conditions} ${most}) counted)`;
+      FROM corpus_${Prisma.raw(type)})`;
   });
 }
 
-function countRows(filter: RowFilter, most: number): Prisma.Sql {
+function countRows(filter: RowFilter): Prisma.Sql {
   return objectByType(filter, (type, conditions) => {
     const table = rowsToSearch(type, filter);
-    return Prisma.sql`(SELECT count(*) FROM (SELECT FROM ${table} m WHERE ${conditions} LIMIT ${most + 1}) found)`;
+    return Prisma.sql`(
+      SELECT count(*) FROM (SELECT FROM ${table} m WHERE ${conditions} LIMIT ${exactRowsOf(type)} + 1) found)`;
   });
 }
 

@@ -1,6 +1,13 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { memoryTables, type MemoryType } from './memory-snapshot.ts';
 import type { RowFilter } from './search-filter.ts';
+import { slotColumns, vectorText, type EmbeddingSlot } from './set-embedding.ts';
+
+/** The vectors of texts that memories had in the past, made for one search: only those of today's texts are stored. */
+export interface PastVectors {
+  version: { id: string; slot: EmbeddingSlot };
+  ofTexts: readonly { type: MemoryType; id: string; vector: Float32Array }[];
+}
 
 /** What a search reads instead of the table of a type: the table itself, or its rows as they were. */
 export function rowsToSearch(type: MemoryType, { isPast }: Pick<RowFilter, 'isPast'>): Prisma.Sql {
@@ -8,10 +15,11 @@ export function rowsToSearch(type: MemoryType, { isPast }: Pick<RowFilter, 'isPa
 }
 
 /** For the WITH of a statement that reads them; nothing when rows are searched as they are. */
-export function pastRows({ isPast, tenantId, types, at }: RowFilter): Prisma.Sql[] {
+export function pastRows({ isPast, tenantId, types, at }: RowFilter, vectors: PastVectors | null = null): Prisma.Sql[] {
   if (!isPast) return [];
   return types.map((type) => {
     const table = Prisma.raw(memoryTables[type]);
+    const given = vectors === null ? null : vectorsOf(type, vectors);
     return Prisma.sql`past_${table} AS MATERIALIZED (
       SELECT m.* FROM (
         SELECT DISTINCT ON (entity_id) payload->'after' AS state FROM memory_events
@@ -19,14 +27,27 @@ export function pastRows({ isPast, tenantId, types, at }: RowFilter): Prisma.Sql
         ORDER BY entity_id, sequence DESC
       ) past
       JOIN ${table} t ON t.tenant_id = ${tenantId} AND t.id = (past.state->>'id')::uuid
-      CROSS JOIN LATERAL jsonb_populate_record(t, past.state || ${notKept(type)}) m
+      ${given === null ? Prisma.empty : given.join}
+      CROSS JOIN LATERAL jsonb_populate_record(t, past.state || ${notKept(type)} ${given === null ? Prisma.empty : given.columns}) m
       WHERE jsonb_typeof(past.state) = 'object')`;
   });
 }
 
+function vectorsOf(type: MemoryType, { version, ofTexts }: PastVectors): { join: Prisma.Sql; columns: Prisma.Sql } {
+  const own = ofTexts.filter((text) => text.type === type);
+  const { vector, version: versionId } = slotColumns(version.slot);
+  return {
+    join: Prisma.sql`LEFT JOIN unnest(${own.map(({ id }) => id)}::uuid[], ${own.map((text) => vectorText(text.vector))}::text[])
+      AS given(id, vector) ON given.id = t.id`,
+    columns: Prisma.sql`|| CASE WHEN given.id IS NULL THEN '{}'::jsonb
+      ELSE jsonb_build_object('${vector}', given.vector, '${versionId}', ${version.id}::text) END`,
+  };
+}
+
 /**
  * What events do not keep of a row comes from the row of today, unless that would not be true of then: references may
- * be later ones, and where the text was another, its lexemes are made anew and its vector is not there.
+ * be later ones, and where the text was another, its lexemes are made anew and its vector is not there,
+ * unless it is given.
  */
 function notKept(type: MemoryType): Prisma.Sql {
   const { columns, text, derived } = texts[type];

@@ -164,7 +164,7 @@ const filterFields = (t: Parameters<Parameters<typeof builder.inputType>[1]['fie
   asOf: t.field({
     type: 'DateTime',
     description:
-      'Memories as they were at this moment: which there were, their text, validity, confidence and maturity. Found by the words of then; by meaning only where the text is still the same. Counts no reference.',
+      'Memories as they were at this moment: which there were, their text, validity, confidence and maturity. Found by the words and the meaning of then. Counts no reference.',
   }),
 });
 
