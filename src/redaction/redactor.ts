@@ -4,7 +4,7 @@ import { MemoryError } from '../errors.ts';
 import { findAll } from './find.ts';
 import { findingKinds, type Finding, type FindingKind } from './finding.ts';
 import { redactionPolicyOf, type RedactionMode, type RedactionPolicy } from './policy.ts';
-import { isSecretUnder } from './secrets.ts';
+import { isSecretUnder } from './secrets/values.ts';
 
 declare const looked: unique symbol;
 
