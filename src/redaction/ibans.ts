@@ -14,9 +14,12 @@ const lengths: Record<string, number> = Object.fromEntries(
 /** In one piece, or in groups of four with a blank, hyphen or dot between them. */
 const piece: Form = {
   start: /(?<![\p{L}\p{N}_])[A-Za-z]{2}\d{2}/gu,
-  shape: /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}(?![A-Z0-9])/i,
+  shape: /^[A-Z]{2}\d{2}[ .-]?[A-Z0-9]{11,30}(?![A-Z0-9])/i,
   longest: 40,
-  read: (match) => (isIban(match[0].toUpperCase()) ? match[0].toUpperCase() : null),
+  read: ({ 0: found }) => {
+    const canonical = found.replace(/[ .-]/, '').toUpperCase();
+    return isIban(canonical) ? canonical : null;
+  },
 };
 
 /** Words of four letters may follow: the country says where it ends. */

@@ -26,7 +26,7 @@ function named(names: string, number: string, isOne: (digits: string) => boolean
 
 /** What may stand between the name of a number and the number. */
 const tie =
-  '(?: (?:number|nummer|no\\.?|nr\\.?|#))?(?:\\s{0,3}[:=#]|\\s(?:is|was|ist|lautet|es|est|è|é))?[\\s"\'*:]{0,4}';
+  '(?: (?:number|nummer|no\\.?|nr\\.?|#))?(?: \\([^)\\n]{1,20}\\))?(?:\\s{0,3}[:=#]|\\s(?:is|was|ist|lautet|es|est|è|é))?[\\s"\'*:]{0,4}';
 
 /** A social security number, without the ranges that are never given out and the two that advertisements used up. */
 const unitedStates: Form = {

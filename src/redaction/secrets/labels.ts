@@ -18,8 +18,8 @@ const keyOwners =
 /** In the order in which they are tried at one place: a longer label before one that it begins with. */
 const words: Record<LabelClass, readonly string[]> = {
   pin: [
-    `(?<![\\p{L}\\p{N}])(?:${bank})[ -]?(?:card[ -]|account[ -])?pins?(?: ?codes?| ?numbers?)?`,
-    `(?<![\\p{L}\\p{N}])pins?(?: ?codes?| ?numbers?)? (?:of|for|to|from|on|meiner|der|zur|für|de|della|du)(?: \\p{L}{1,12}){0,3}? (?:${bank})(?: ?card| ?account)?`,
+    `(?<![\\p{L}\\p{N}])(?:${bank})[ -]?(?:card[ -]|account[ -])?pins?(?: ?codes?| ?numbers?)?(?!\\p{L})`,
+    `(?<![\\p{L}\\p{N}])pins?(?: ?codes?| ?numbers?)? (?:of|for|to|from|on|meiner|der|zur|für|de|della|du)(?: \\p{L}{1,12}){0,3}? (?:${bank})(?: ?card| ?account)?(?!\\p{L})`,
     '(?<![\\p{L}\\p{N}])puks?',
   ],
   phrase: [
@@ -32,8 +32,8 @@ const words: Record<LabelClass, readonly string[]> = {
     'secrets?',
     'tokens?',
     'jeton',
-    // Alone: a "primary key" or "cache_key" is no secret.
-    '(?<![\\p{L}\\p{N}_.-]|\\p{L} )key',
+    '(?<=_)auth',
+    '(?<![\\p{L}\\p{N}_.-])(?<!(?:cache|primary|foreign|partition|sort|public|idempotency|row|object|map|lookup|host) )key',
     `(?:${keyOwners})[ _-]?keys?`,
     '(?:api|zugangs|netzwerk|sicherheits|wlan)[ -]?schlüssel',
     '(?:clave|llave)s? (?:api|de (?:api|acceso|cifrado|red))',
@@ -54,11 +54,11 @@ const words: Record<LabelClass, readonly string[]> = {
     'palavras?[- ]passe',
     "parola (?:d['’]ordine|chiave)",
     'wachtwoord(?:en)?',
-    'l[öø]senord',
-    'passord',
-    'adgangskode',
+    'l[öø]senord(?:et)?',
+    'passord(?:et)?',
+    'adgangskoden?',
     'salasana',
-    'has[łl]o',
+    'has[łl][oa]',
     'heslo',
     'jelszó',
     'şifre',
@@ -67,6 +67,7 @@ const words: Record<LabelClass, readonly string[]> = {
     'パスワード',
     '비밀번호',
     'pwd',
+    '(?:store|key|user|db|root|admin|ftp|mail|smtp|bind)_?(?:pass|pw)(?!\\p{L})',
     '(?<![\\p{L}\\p{N}])(?:pw|pass|psk|mdp|clave)',
     'identified (?:with \\w{1,30} )?by',
   ],
@@ -96,7 +97,7 @@ export function labelOf(match: RegExpExecArray): Label {
   const kind = classes.find((name) => match.groups?.[name] !== undefined) ?? 'key';
   return {
     kind,
-    isAmbiguous: /^(?:pass|clave|psk|key)$/i.test(match[0]),
+    isAmbiguous: /^(?:pass|clave|psk|key|auth)$/i.test(match[0]),
     isEnglish: /^(?:pass(?:word|wd|code)s?|pwd?)$/i.test(match[0]),
   };
 }

@@ -1,5 +1,5 @@
 import type { Form } from '../scan.ts';
-import { isMixed, isPlaceholder } from './values.ts';
+import { isMixed, isPlaceholder, isStrongValue } from './values.ts';
 
 /** Secrets that no word announces: the place in an address, a header or a command says what they are. */
 
@@ -83,14 +83,40 @@ const pipedPassword: Form = {
   read: unlessPlaceholder,
 };
 
-/** A name and its password: `credentials: deploy / …`. */
+/** A name and its password: `credentials: deploy / …`, `login admin:…`. Without a sign it must look like nothing else. */
 const pair: Form = {
   start:
-    /(?<!\p{L})(?:credentials?|creds|log-?ins?|zugangsdaten|anmeldedaten|credenciales|identifiants)(?![\p{L}_])/giu,
+    /(?<!\p{L})(?:credentials?|creds|log-?ins?|zugangsdaten|anmeldedaten|credenciales|identifiants|(?:wi-?fi|wlan)(?!:\S))(?![\p{L}_])/giu,
   shape:
-    /^([\p{L}-]{4,14}(?: [^:=\n]{1,40})?(?::|=| is| are|:? sind) ?["'`]?[^\s/:|,"'`]{1,64} ?[/:|] ?)([^\s/"'`][^\s"'`]{4,128})/iu,
+    /^([\p{L}-]{4,14}(?: [^:=\n]{1,40}?)?(?<sign>:|=| is| are| sind)? ?["'`]?[^\s/:|,"'`]{1,64} ?[/:|] ?)([^\s/"'`][^\s"'`]{4,128})/iu,
   longest: 280,
-  read: ({ 2: value = '' }) => (isMixed(value) && !isPlaceholder(value) ? value : null),
+  read: ({ 3: value = '', groups }) => {
+    const isSure = /\p{L}/u.test(value) && /\d/.test(value) && /[!#$%&*@^~+=_]/.test(value);
+    return (isSure || (groups?.['sign'] !== undefined && isStrongValue(value))) && !isPlaceholder(value) ? value : null;
+  },
+};
+
+/** `u: admin p: …`. */
+const shortPair: Form = {
+  start: /(?<![\p{L}\p{N}_])(?:u|usr|user(?:name)?|login) ?[:=]/giu,
+  shape: /^([a-z]{1,8} ?[:=] ?[^\s,;|]{1,64}[\s,;/|]{1,4}p ?[:=] ?)([^\s,;]{4,128})/i,
+  longest: 240,
+  read: unlessPlaceholder,
+};
+
+/** What a code on a router's sticker says. */
+const wifiCode: Form = {
+  start: /WIFI:[A-Z]:/g,
+  shape: /^(WIFI:(?:[A-OQ-Z]:[^;\n]{0,64};){0,4}P:)([^;\n]{4,64})/,
+  longest: 360,
+  read: unlessPlaceholder,
+};
+
+/** The words from which a wallet is restored: twelve to twenty-four, all short and in small letters. */
+const seedWords: Form = {
+  start: /(?<!\p{L})(?:seed|mnemonic|recovery|wallet)(?!\p{L})/giu,
+  shape: /^([a-z]{4,8}(?: words| phrase)?(?: is|[:=]) ?["'`]?)([a-z]{3,8}(?: [a-z]{3,8}){11,23})(?![a-z])/i,
+  longest: 280,
 };
 
 export const placeForms: readonly Form[] = [
@@ -102,4 +128,7 @@ export const placeForms: readonly Form[] = [
   commandLine,
   pipedPassword,
   pair,
+  shortPair,
+  wifiCode,
+  seedWords,
 ];

@@ -68,6 +68,7 @@ const prefixed: readonly (readonly [prefix: string, body: string])[] = [
   ['gl(?:sa|c)_', '[\\w+/=-]{30,160}'],
   ['NRA[KL]-|NRII-|NRJS-', '[\\w-]{19}'],
   ['sntry[su]_', '[\\w+/=-]{30,160}'],
+  ['sq[aup]_', '[a-f0-9]{40}'],
   ['PMAK-', '[a-f0-9]{24}-[a-f0-9]{34}'],
   ['lin_(?:api|oauth)_', '[A-Za-z0-9]{32}'],
   ['ntn_', '[A-Za-z0-9]{40}'],

@@ -21,9 +21,10 @@ export function isSecretValue({ kind, isAmbiguous, isEnglish }: Label, candidate
   const { value, tie, isQuoted, rest } = candidate;
   if (value.length < 4 || isPlaceholder(value) || (!isQuoted && isCode(value)) || isLabel(value)) return false;
   if (kind === 'pin') return /^\d{4,8}$/.test(value);
-  if (kind === 'phrase') return tie !== 'beside' && (isQuoted || looksMade(value) || !isStopWord(value.split(' ')[0]));
+  if (kind === 'phrase') return isQuoted || (tie !== 'beside' && isPhrase(value));
   if (kind === 'key') return isAmbiguous ? isBareKey(candidate) : isKey(candidate);
-  if (isAmbiguous && !isQuoted) return tie !== 'sentence' && looksMade(value) && /\p{L}/u.test(value);
+  if (isAmbiguous && !isQuoted)
+    return tie !== 'sentence' && looksMade(value) && /\p{L}/u.test(value) && !isMeasure(value);
   if (tie === 'beside') return isQuoted || (looksMade(value) && isMixed(value) && !isMeasure(value));
   if (tie === 'explicit') return true;
   if (/^\d+$/.test(value)) return true;
@@ -32,16 +33,27 @@ export function isSecretValue({ kind, isAmbiguous, isEnglish }: Label, candidate
   return isEnglish && !isStopWord(value) && endsClause(rest);
 }
 
+/** Looks like a secret whatever stands before it. */
+export function isStrongValue(value: string): boolean {
+  return value.length >= 6 && looksMade(value) && isMixed(value) && !isMeasure(value) && !isPlaceholder(value);
+}
+
+function isPhrase(value: string): boolean {
+  const [first = ''] = value.split(' ');
+  return looksMade(first) || !isStopWord(first);
+}
+
 function isKey({ value, tie, isQuoted }: Candidate): boolean {
   if (/\s/.test(value) || value.length < 8) return false;
   if (tie === 'explicit') return looksMade(value) || (value.length >= 12 && !isStopWord(value));
   if (tie === 'beside') return isQuoted ? looksMade(value) : value.length >= 10 && isMixed(value) && isRandom(value);
-  return looksMade(value) && !isMeasure(value) && (tie === 'colon' || isQuoted || /\d/.test(value));
+  return /\d|[^\p{L}.!?…'’/-]/u.test(value) && !isMeasure(value) && (tie === 'colon' || isMixed(value));
 }
 
 /** After the word "key" alone, which names the entries of a map and the keys of a door too. */
 function isBareKey({ value, tie }: Candidate): boolean {
-  return (tie === 'explicit' || tie === 'colon') && value.length >= 12 && isMixed(value) && isRandom(value);
+  const shortest = tie === 'sentence' ? 20 : 12;
+  return tie !== 'beside' && value.length >= shortest && isMixed(value) && isRandom(value);
 }
 
 /** No word of a language: a digit, a sign or a capital within it. */
@@ -54,17 +66,18 @@ export function isMixed(value: string): boolean {
   return /\p{L}/u.test(value) && (/\d/.test(value) || /\p{L}[!#$%&*@^~+=_]+\p{L}/u.test(value));
 }
 
-/** Digits in more than one place, and not as `order-2026-17` or a UUID has them. */
+/** Digits in more than one place or beside letters of both cases, and not as `order-2026-17` or a UUID has them. */
 function isRandom(value: string): boolean {
   const isId = value.split(/[-_.:/]/).every((part) => /^(?:\p{L}*|\d+)$/u.test(part));
-  return /\d\D+\d/.test(value) && !isId && !/\s|^[0-9a-f]{8}-[0-9a-f]{4}-/i.test(value);
+  const isMadeUp = /\d\D+\d/.test(value) || (/\p{Ll}/u.test(value) && /\p{Lu}/u.test(value) && /\d{3}/.test(value));
+  return isMadeUp && !isId && !/\s|^[0-9a-f]{8}-[0-9a-f]{4}-/i.test(value);
 }
 
 /** `12-character`, `8th`, `sha256-hashed`, `base64`: a number with a word, which describes. */
 function isMeasure(value: string): boolean {
   return (
-    /^\d+(?:st|nd|rd|th|[a-z]{1,2}|[-+]?\p{L}*(?:-\p{L}+)*)$/iu.test(value) ||
-    /^(?:base\d\d|sha-?\d+|md5|aes-?\d*|rsa-?\d*|utf-?\d+|oauth\d?|v\d+|x\d+|http\d?|1password)(?:-?\p{L}+)*$/iu.test(
+    /^\d+(?:[.,]\d+)*(?:st|nd|rd|th|[a-z]{1,4}|[-+]?\p{L}*(?:-\p{L}+)*)$/iu.test(value) ||
+    /^(?:base\d\d|sha-?\d+|md5|aes-?\d*|rsa-?\d*|utf-?\d+|oauth\d?|v\d+(?:\.\d+)*|x\d+|http\d?|1password)(?:-?\p{L}+)*$/iu.test(
       value,
     )
   );
@@ -77,7 +90,7 @@ export function isPlaceholder(value: string): boolean {
     /^(?:[*•x.#_…-]+|\d{1,3}(?:[.,]\d+)*%?|null|none|nil|true|false|undefined|required|optional|string|str|text|number|boolean|varchar|unset|empty|redacted|masked|hidden|n\/a|tbd|todo)$/i.test(
       value,
     ) ||
-    /^(?:your|insert|enter|replace|put)[-_ ]/i.test(value) ||
+    /^redacted:|^(?:your|insert|enter|replace|put)[-_ ]/i.test(value) ||
     /^(?:~|\.{1,2}|[a-z]:)?[\\/][\w.-]+(?:[\\/][\w.-]+)+$/i.test(value) ||
     /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/.test(value)
   );
@@ -87,7 +100,7 @@ export function isPlaceholder(value: string): boolean {
 function isCode(value: string): boolean {
   return (
     /^[a-z_$][\w$]*(?:\.[\w$]+)*\(.*[)"'`]?/i.test(value) ||
-    /^(?:this|self|req|request|res|config|env|settings|options|opts|props|data|user|args|params|input|body|event|context|ctx|secrets?|vars?)(?:\??\.|\[)/i.test(
+    /^(?:this|self|import|process|os|vault|req|request|res|config|env|settings|options|opts|props|data|user|args|params|input|body|event|context|ctx|secrets?|vars?)(?:\??\.|\[)/i.test(
       value,
     )
   );
