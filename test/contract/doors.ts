@@ -23,7 +23,7 @@ import {
 } from '../../src/memory/memories.ts';
 import { claimForAgent, submitOutput, type AgentClaimInput } from '../../src/lifecycle/consolidation/agent.ts';
 import { requeueEpisodes, type RequeueInput } from '../../src/lifecycle/consolidation/requeue.ts';
-import type { RedactionCounts } from '../../src/redaction/redactor.ts';
+import type { RedactionCounts, TextCut } from '../../src/redaction/redactor.ts';
 import { storeNote, type StoreNoteInput } from '../../src/memory/notes.ts';
 import {
   demoteRule,
@@ -85,6 +85,10 @@ export interface Door {
   requeueEpisodes(input: RequeueInput): Promise<RequeueView>;
   /** How much was taken out of what was last given to be stored. */
   lastRedacted(): number;
+  /** Which texts of what was last given were cut. */
+  lastCut(): readonly TextCut[];
+  /** The text of the last answer, where a door answers with one. */
+  lastText?(): string;
   /** The event that the last write was answered with; null when it changed nothing. */
   lastEventId?(): string | null;
   close(): Promise<void>;
@@ -159,11 +163,13 @@ export function throughEveryDoor(state: (open: (app: TestApp) => Promise<Door>) 
 
 async function openCoreDoor({ app }: TestApp): Promise<Door> {
   let redacted: RedactionCounts = {};
+  let cut: TextCut[] = [];
   let recorded: string[] = [];
   const newContext = (): MemoryContext => {
     redacted = {};
+    cut = [];
     recorded = [];
-    return { ...app.createContext().memory, redacted, recorded };
+    return { ...app.createContext().memory, redacted, cut, recorded };
   };
   const ask = async (work: (context: MemoryContext) => Promise<MemoryRow>): Promise<View> => {
     const context = newContext();
@@ -218,6 +224,7 @@ async function openCoreDoor({ app }: TestApp): Promise<Door> {
       (await submitOutput(app.createContext().memory, runId, output).catch(asDoorError)) as unknown as RunView,
     requeueEpisodes: (input) => requeueEpisodes(app.createContext().memory, input).catch(asDoorError),
     lastRedacted: () => Object.values(redacted).reduce((sum, count) => sum + count, 0),
+    lastCut: () => cut,
     lastEventId: () => recorded[0] ?? null,
     close: async () => undefined,
   };
@@ -256,6 +263,7 @@ function asDoorError(error: unknown): never {
 
 async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
   let redacted = 0;
+  let cut: TextCut[] = [];
   let eventId: string | null = null;
   const ask = async <Variables>(
     document: TypedDocumentNode<unknown, Variables>,
@@ -265,6 +273,7 @@ async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
     if (result === null || result === undefined) throw new DoorError('NOT_FOUND', 'null');
     if ('code' in result) throw new DoorError(result['code'] as string, result['message'] as string);
     if ('redacted' in result) redacted = result['redacted'] as number;
+    if ('cut' in result) cut = result['cut'] as TextCut[];
     if ('eventId' in result) eventId = result['eventId'] as string | null;
     return 'value' in result ? (result['value'] as View) : result;
   };
@@ -306,6 +315,7 @@ async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
       (await ask(documents.submitConsolidation, { input: { runId, output } })) as never,
     requeueEpisodes: async (input) => (await ask(documents.requeueEpisodes, { input: input as never })) as never,
     lastRedacted: () => redacted,
+    lastCut: () => cut,
     lastEventId: () => eventId,
     close: async () => undefined,
   };
@@ -335,6 +345,8 @@ async function request<Variables>(
 
 export async function openMcpDoor({ app }: TestApp): Promise<Door> {
   let redacted = 0;
+  let cut: TextCut[] = [];
+  let lastText = '';
   const client = new Client({ name: 'contract', version: '1' });
   const transport = new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
     fetch: (url, init) => app.fetch(new Request(url, init)),
@@ -344,8 +356,10 @@ export async function openMcpDoor({ app }: TestApp): Promise<Door> {
     const answer = await client.callTool({ name, arguments: toSnake(given) });
     const [text] = answer.content as { text: string }[];
     if (answer.isError === true) throw fromToolText(text?.text ?? '');
-    const { redacted: count, ...view } = toCamel(answer.structuredContent as Record<string, unknown>);
+    lastText = text?.text ?? '';
+    const { redacted: count, cut: cuts, ...view } = toCamel(answer.structuredContent as Record<string, unknown>);
     if (typeof count === 'number') redacted = count;
+    if (Array.isArray(cuts)) cut = cuts as TextCut[];
     return view as View;
   };
   return {
@@ -375,6 +389,8 @@ export async function openMcpDoor({ app }: TestApp): Promise<Door> {
       (await call('memory_consolidation_submit', { runId, output })) as never,
     requeueEpisodes: async (input) => (await call('memory_consolidation_requeue', input)) as never,
     lastRedacted: () => redacted,
+    lastCut: () => cut,
+    lastText: () => lastText,
     close: () => client.close(),
   };
 }
