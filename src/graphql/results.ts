@@ -1,7 +1,8 @@
 import type { MemoryContext } from '../memory/context.ts';
 import { MemoryError, type ErrorCode } from '../errors.ts';
-import type { RedactionCounts } from '../redaction/redactor.ts';
+import type { RedactionCounts, TextCut } from '../redaction/redactor.ts';
 import { builder } from './builder.ts';
+import { TextCutType } from './types/text-cut.ts';
 
 /**
  * Every write answers with a union: its payload, or the problem that kept it from being done. A client switches on the
@@ -48,6 +49,7 @@ interface PayloadShape {
   value: unknown;
   eventId: string | null;
   redacted: number;
+  cut: readonly TextCut[];
 }
 
 type Answer = PayloadShape | ProblemShape;
@@ -85,6 +87,12 @@ function createPayload(name: string, { field, type, description }: PayloadField)
         description:
           'How many secrets and personal numbers were taken out of what was given before anything was kept; the event tells of which kinds.',
       }),
+      cut: t.field({
+        type: [TextCutType],
+        description:
+          'The texts over 20,000 characters, of which only the beginning was stored; empty if all were stored whole. In a batch, the event of each memory tells which of them it was.',
+        resolve: ({ cut }) => [...cut],
+      }),
     }),
   });
 }
@@ -101,10 +109,11 @@ function createUnion(name: string, payload: ReturnType<typeof createPayload>) {
 async function answer(context: MemoryContext, write: (context: MemoryContext) => Promise<unknown>): Promise<Answer> {
   const recorded: string[] = [];
   const redacted: RedactionCounts = {};
+  const cut: TextCut[] = [];
   try {
-    const value = await write({ ...context, recorded, redacted });
+    const value = await write({ ...context, recorded, redacted, cut });
     const count = Object.values(redacted).reduce((sum, ofKind) => sum + ofKind, 0);
-    return { value, eventId: recorded[0] ?? null, redacted: count };
+    return { value, eventId: recorded[0] ?? null, redacted: count, cut };
   } catch (error) {
     if (error instanceof MemoryError && isProblem(error.code)) {
       return { code: error.code, message: error.message, hint: error.hint ?? null };

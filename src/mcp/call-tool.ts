@@ -7,6 +7,7 @@ import { currentRequestContext, newRequestContext, withRequestContext } from '..
 import { toVariables } from './arguments.ts';
 import { toToolError } from './errors.ts';
 import { runOperation, type Execute } from './execute.ts';
+import { describeOmissions } from './omissions.ts';
 import type { Operation } from './operation.ts';
 import { describeRequestContext, readRequestContext, requestContextName } from './request-context.ts';
 import type { Tool } from './tool.ts';
@@ -41,7 +42,7 @@ export async function callTool(
     const result = await withRequestContext(context, () => runOperation({ schema, operation, variables, execute }));
     if (result === null) throw notFound(variables);
     return {
-      content: [{ type: 'text', text: tool.describe(result as never) }],
+      content: [{ type: 'text', text: [tool.describe(result as never), ...describeOmissions(result)].join('\n') }],
       structuredContent: named === null ? result : { ...result, [requestContextName]: describeRequestContext(named) },
       _meta: meta(),
     };

@@ -3,7 +3,7 @@ import type { Config } from '../config/schema.ts';
 import type { Database } from '../db/database.ts';
 import type { Embedder } from '../embedding/embedder.ts';
 import type { Reranker } from '../embedding/reranker.ts';
-import type { RedactionCounts } from '../redaction/redactor.ts';
+import type { RedactionCounts, TextCut } from '../redaction/redactor.ts';
 import type { RequestContext } from '../request-id.ts';
 import type { Vault } from './vault.ts';
 
@@ -51,6 +51,8 @@ export interface MemoryContext {
   readonly recorded?: string[];
   /** Where given: is told how many of each kind were taken out of what was to be kept. */
   readonly redacted?: RedactionCounts;
+  /** Where given: is told which texts were cut. */
+  readonly cut?: TextCut[];
 }
 
 /** Who did it, as events record it. */

@@ -3,7 +3,7 @@ import type { Transaction } from '../db/database.ts';
 import { insertEpisodes, type NewEpisodeRow } from '../db/sql/insert-episodes.ts';
 import { invalidInput, MemoryError } from '../errors.ts';
 import type { Episode, Prisma } from '../generated/prisma/client.ts';
-import { countsOrNone, createRedactor, type RedactionCounts } from '../redaction/redactor.ts';
+import { createRedactor, omissionsOf, type Omissions } from '../redaction/redactor.ts';
 import { atPlace, atPlaceError } from './at-place.ts';
 import type { MemoryContext } from './context.ts';
 import { embedAll, embedOne, vectorsOfOne, vectorsToWrite } from './embed.ts';
@@ -104,7 +104,7 @@ async function loadEpisodes(context: MemoryContext, ids: readonly string[]): Pro
 export const batchLimit = 500;
 
 type EpisodeValues = Omit<NewEpisodeRow, 'tenantId' | 'requestId' | 'embeddings'> & {
-  redacted: RedactionCounts | undefined;
+  omissions: Omissions;
 };
 
 function normaliseEpisode(context: MemoryContext, input: StoreEpisodeInput): EpisodeValues {
@@ -124,7 +124,7 @@ function normaliseEpisode(context: MemoryContext, input: StoreEpisodeInput): Epi
     language: context.config.memory.retrieval.language,
     createdAt,
     expiresAt: endOfLife(createdAt, context.config.memory.episodes.defaultTtlDays, retentionOf(context).episodes),
-    redacted: countsOrNone(redactor),
+    omissions: omissionsOf(redactor),
   };
 }
 
@@ -154,7 +154,7 @@ async function appendAll(
     context,
     transaction,
     'episode',
-    episodes.map(({ values: { id, redacted } }) => ({ id, redacted })),
+    episodes.map(({ values: { id, omissions } }) => ({ id, omissions })),
   );
 }
 
@@ -168,7 +168,7 @@ async function appendEpisode(
     const { transaction, tenantId, context } = mutation;
     const { requestId } = context.requestContext;
     await transaction.$executeRaw(insertEpisodes([{ ...values, ...vectors, tenantId, requestId }]));
-    await mutation.recordCreation({ type: 'episode', id: values.id }, 'episode.stored', values.redacted);
+    await mutation.recordCreation({ type: 'episode', id: values.id }, 'episode.stored', values.omissions);
     return values.id;
   });
 }

@@ -5,7 +5,7 @@ import { insertCreations } from '../db/sql/insert-creations.ts';
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import { MemoryError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import type { RedactionCounts } from '../redaction/redactor.ts';
+import type { Omissions } from '../redaction/redactor.ts';
 import { actorOf, type MemoryContext } from './context.ts';
 
 export const entityTypes = [
@@ -96,8 +96,8 @@ export interface EventInput {
   entityId: string;
   before?: Prisma.InputJsonObject;
   after?: Prisma.InputJsonObject;
-  /** How many of each kind were taken out of what the caller gave: never what. */
-  redacted?: RedactionCounts | undefined;
+  /** How much was masked or cut in what the caller gave: never what. */
+  omissions?: Omissions;
   /** What it keeps besides. */
   details?: Prisma.InputJsonObject;
 }
@@ -158,7 +158,7 @@ function rowOf(context: MemoryContext, event: EventInput): Prisma.MemoryEventCre
       ...event.details,
       before: event.before ?? null,
       after: event.after ?? null,
-      ...(event.redacted !== undefined && { redacted: event.redacted }),
+      ...(event.omissions as Prisma.InputJsonObject | undefined),
     },
   };
 }

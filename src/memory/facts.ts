@@ -3,13 +3,7 @@ import { lockFactKey } from '../db/sql/lock-fact-key.ts';
 import { setEmbedding } from '../db/sql/set-embedding.ts';
 import { invalidInput } from '../errors.ts';
 import { Prisma, type Fact } from '../generated/prisma/client.ts';
-import {
-  asStored,
-  countsOrNone,
-  createRedactor,
-  type RedactedText,
-  type RedactionCounts,
-} from '../redaction/redactor.ts';
+import { asStored, omissionsOf, createRedactor, type RedactedText, type Omissions } from '../redaction/redactor.ts';
 import { decayRates, permanences, type Permanence } from './confidence.ts';
 import type { MemoryContext } from './context.ts';
 import { isToBeSealed, prepareSealing, useActiveKey } from './data-keys.ts';
@@ -135,7 +129,7 @@ export interface FactValues {
   validFrom: Date | null;
   validTo: Date | null;
   /** What was taken out of what was given; no column. */
-  redacted: RedactionCounts | undefined;
+  omissions: Omissions;
   /** Whether the database gets its content, tags and metadata encrypted. */
   isSealed: boolean;
 }
@@ -168,7 +162,7 @@ export function normaliseFact(context: MemoryContext, input: StoreFactInput): Fa
     observedAt: checkDate('observed_at', input.observedAt),
     validFrom: checkDate('valid_from', input.validFrom),
     validTo: checkDate('valid_to', input.validTo),
-    redacted: countsOrNone(redactor),
+    omissions: omissionsOf(redactor),
     isSealed: false,
   };
   if (values.kind === 'event') values.observedAt ??= context.now();
@@ -253,7 +247,7 @@ async function confirmStored(
           version: { increment: 1 },
         },
       }),
-    { redacted: values.redacted },
+    { omissions: values.omissions },
   );
   return id;
 }
@@ -313,7 +307,7 @@ function endOfValidity(live: Fact, { validFrom }: FactValues, now: Date): Date {
 
 async function insertFact(
   mutation: Mutation,
-  { redacted, ...values }: FactValues,
+  { omissions, ...values }: FactValues,
   live: Fact | null,
   embedding: EmbeddedText,
 ): Promise<void> {
@@ -337,7 +331,7 @@ async function insertFact(
   });
   const vectors = await vectorsOfOne(context, transaction, embedding);
   await transaction.$executeRaw(setEmbedding('fact', { tenantId, id: values.id }, vectors));
-  await mutation.recordCreation({ type: 'fact', id: values.id }, 'fact.stored', redacted);
+  await mutation.recordCreation({ type: 'fact', id: values.id }, 'fact.stored', omissions);
 }
 
 async function linkFact({ consequence: mutation }: Mutation, values: FactValues, live: Fact | null): Promise<void> {

@@ -3,7 +3,7 @@ import type { Transaction } from '../db/database.ts';
 import { selectSnapshot, type MemoryType } from '../db/sql/memory-snapshot.ts';
 import { MemoryError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import type { RedactionCounts } from '../redaction/redactor.ts';
+import type { Omissions } from '../redaction/redactor.ts';
 import type { MemoryContext } from './context.ts';
 import { recordCreationEvents, recordEvent, type EventInput } from './events.ts';
 
@@ -26,7 +26,7 @@ export interface Mutation {
   recordCreation(
     target: { type: MemoryType; id: string },
     eventType: EventInput['eventType'],
-    redacted: RedactionCounts | undefined,
+    omissions: Omissions,
   ): Promise<void>;
   /** The same mutation, whose events are consequences. */
   readonly consequence: Mutation;
@@ -47,8 +47,8 @@ export function createMutation(context: MemoryContext, transaction: Transaction,
   const common = { context, transaction, tenantId, eventId, now: context.now() };
   const recorder = (known: Partial<EventInput>): Pick<Mutation, 'record' | 'recordCreation'> => ({
     record: (event) => recordEvent(context, transaction, { ...event, ...known }),
-    recordCreation: ({ type, id }, eventType, redacted) => {
-      const event = { eventType, entityType: type, entityId: id, redacted, ...known };
+    recordCreation: ({ type, id }, eventType, omissions) => {
+      const event = { eventType, entityType: type, entityId: id, omissions, ...known };
       return recordCreationEvents(context, transaction, type, [event]);
     },
   });
@@ -69,7 +69,7 @@ export async function changeMemory(
   target: { type: MemoryType; id: string },
   eventType: EventInput['eventType'],
   change: () => Promise<unknown>,
-  told: Pick<EventInput, 'redacted' | 'details'> = {},
+  told: Pick<EventInput, 'omissions' | 'details'> = {},
 ): Promise<void> {
   const before = await readSnapshot(mutation, target, true);
   await change();
@@ -82,10 +82,10 @@ export async function recordCreations(
   context: MemoryContext,
   transaction: Transaction,
   type: MemoryType,
-  created: readonly { id: string; redacted: RedactionCounts | undefined }[],
+  created: readonly { id: string; omissions: Omissions }[],
 ): Promise<void> {
-  const events = created.map(({ id, redacted }): EventInput => {
-    return { id: uuidv7(), eventType: `${type}.stored`, entityType: type, entityId: id, redacted };
+  const events = created.map(({ id, omissions }): EventInput => {
+    return { id: uuidv7(), eventType: `${type}.stored`, entityType: type, entityId: id, omissions };
   });
   await recordCreationEvents(context, transaction, type, events);
 }

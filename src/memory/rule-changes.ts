@@ -1,6 +1,6 @@
 import { MemoryError } from '../errors.ts';
 import type { Prisma, Rule } from '../generated/prisma/client.ts';
-import { countsOrNone, createRedactor } from '../redaction/redactor.ts';
+import { createRedactor, omissionsOf } from '../redaction/redactor.ts';
 import type { MemoryContext } from './context.ts';
 import { embedOne } from './embed.ts';
 import { mutateOnce } from './idempotency.ts';
@@ -50,7 +50,7 @@ export async function editRule(context: MemoryContext, input: EditRuleInput): Pr
       await embedRule(mutation, id, embedding);
     };
     await changeMemory(mutation, { type: 'rule', id }, 'rule.edited', change, {
-      redacted: countsOrNone(redactor),
+      omissions: omissionsOf(redactor),
     });
     await retireApplications(mutation, id);
   });

@@ -2,13 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { setEmbedding } from '../db/sql/set-embedding.ts';
 import { MemoryError } from '../errors.ts';
 import type { Prisma, Rule } from '../generated/prisma/client.ts';
-import {
-  asStored,
-  countsOrNone,
-  createRedactor,
-  type RedactedText,
-  type RedactionCounts,
-} from '../redaction/redactor.ts';
+import { asStored, omissionsOf, createRedactor, type RedactedText, type Omissions } from '../redaction/redactor.ts';
 import { decayRates } from './confidence.ts';
 import type { MemoryContext } from './context.ts';
 import { embedOne, vectorsOfOne, type EmbeddedText } from './embed.ts';
@@ -63,7 +57,7 @@ export interface RuleValues {
   sourceButler: string | null;
   sourceEpisodeId: string | null;
   /** What was taken out of what was given; no column. */
-  redacted: RedactionCounts | undefined;
+  omissions: Omissions;
 }
 
 export function normaliseRule(context: MemoryContext, input: StoreRuleInput): RuleValues {
@@ -80,13 +74,13 @@ export function normaliseRule(context: MemoryContext, input: StoreRuleInput): Ru
       : context.principal.butler,
     sourceEpisodeId: checkOptionalUuid('source_episode_id', input.sourceEpisodeId),
   };
-  return { ...values, redacted: countsOrNone(redactor) };
+  return { ...values, omissions: omissionsOf(redactor) };
 }
 
 /** The same within a mutation that is under way. */
 export async function writeRule(
   mutation: Mutation,
-  { redacted, ...values }: RuleValues,
+  { omissions, ...values }: RuleValues,
   embedding: EmbeddedText,
 ): Promise<void> {
   const { context, transaction, tenantId, now } = mutation;
@@ -101,7 +95,7 @@ export async function writeRule(
   };
   await transaction.rule.create({ data, select: { id: true } });
   await embedRule(mutation, values.id, embedding);
-  await mutation.recordCreation({ type: 'rule', id: values.id }, 'rule.stored', redacted);
+  await mutation.recordCreation({ type: 'rule', id: values.id }, 'rule.stored', omissions);
   await linkToSource(mutation, { type: 'rule', id: values.id }, values.sourceEpisodeId);
 }
 
@@ -145,7 +139,7 @@ export async function markRule(context: MemoryContext, input: MarkRuleInput): Pr
   await mutateOnce(context, { operation: 'markRule', idempotencyKey, input: rest }, async (mutation) => {
     const rule = await lockUsableRule(mutation, ruleId);
     await insertApplication(mutation, ruleId, mark);
-    await applyMark(mutation, rule, { mark, warning, redacted: countsOrNone(redactor) });
+    await applyMark(mutation, rule, { mark, warning, omissions: omissionsOf(redactor) });
     return ruleId;
   });
   return getRule(context, ruleId);
@@ -236,10 +230,10 @@ async function insertApplication(
 interface Judgement {
   mark: Mark;
   warning: Warning | null;
-  redacted: RedactionCounts | undefined;
+  omissions: Omissions;
 }
 
-async function applyMark(mutation: Mutation, rule: Rule, { mark, warning, redacted }: Judgement): Promise<void> {
+async function applyMark(mutation: Mutation, rule: Rule, { mark, warning, omissions }: Judgement): Promise<void> {
   const { transaction, tenantId, now, context } = mutation;
   const { outcome, reason, evidence, sessionId } = mark;
   const marked = afterMark(rule, outcome);
@@ -264,7 +258,7 @@ async function applyMark(mutation: Mutation, rule: Rule, { mark, warning, redact
       }),
     // All that the row of the judgement says and the event does not, so that the row can be told from its event.
     {
-      redacted,
+      omissions,
       details: { application: { reason, evidence, butler: context.principal.butler, session_id: sessionId } },
     },
   );

@@ -27,7 +27,7 @@ export function normaliseContent(redactor: Redactor, field: string, given: strin
     .trim();
   if (text === '') throw invalidInput(field, 'text that is not blank', given);
   // In this order: half of a key at the limit would not be known for one.
-  return cutAtCodePoint(redactor.redact(field, text), contentLimit);
+  return redactor.cut(field, redactor.redact(field, text), contentLimit);
 }
 
 /**
@@ -64,10 +64,4 @@ export function normaliseKey(redactor: Redactor, field: string, given: string): 
 /** A name that says something, such as what a fact is about. */
 export function normaliseLabel(redactor: Redactor, field: string, given: string): RedactedText {
   return redactor.redact(field, normaliseName(field, given));
-}
-
-function cutAtCodePoint(text: RedactedText, limit: number): RedactedText {
-  if (text.length <= limit) return text;
-  const cut = text.slice(0, limit);
-  return (cut.isWellFormed() ? cut : cut.slice(0, -1)) as RedactedText;
 }

@@ -5,7 +5,7 @@ import { writeSnapshotColumns } from '../db/sql/write-snapshot-columns.ts';
 import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
 import { MemoryError } from '../errors.ts';
 import type { MemoryEvent, MemoryLink, Prisma } from '../generated/prisma/client.ts';
-import { asStored, type RedactionCounts } from '../redaction/redactor.ts';
+import { asStored, type RedactionCounts, type TextCut } from '../redaction/redactor.ts';
 import { actorOf, type MemoryContext } from './context.ts';
 import { embedOne, vectorsOfOne, type EmbeddedText } from './embed.ts';
 import { useActiveKey } from './data-keys.ts';
@@ -326,7 +326,7 @@ async function valuesToRestore(mutation: Mutation, event: MemoryEvent, current: 
 async function openPayload(
   { context, transaction }: Mutation,
   event: MemoryEvent,
-): Promise<Omit<EventPayload, 'redacted'>> {
+): Promise<Omit<EventPayload, 'redacted' | 'cut'>> {
   const { before, after } = payloadOf(event);
   return {
     before: before && (await openSnapshot(context, before, transaction)),
@@ -397,11 +397,13 @@ interface EventPayload {
   after: Snapshot | null;
   /** How many of each kind were taken out of what was given. */
   redacted: RedactionCounts | null;
+  /** The texts that were too long to be kept whole. */
+  cut: readonly TextCut[];
 }
 
 export function payloadOf({ payload }: Pick<MemoryEvent, 'payload'>): EventPayload {
-  const { before = null, after = null, redacted = null } = payload as unknown as Partial<EventPayload>;
-  return { before, after, redacted };
+  const { before = null, after = null, redacted = null, cut = [] } = payload as unknown as Partial<EventPayload>;
+  return { before, after, redacted, cut };
 }
 
 /** Both come from the database, which orders the keys of an object itself. */

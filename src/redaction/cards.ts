@@ -2,8 +2,8 @@ import type { Finder } from './finding.ts';
 import { findForm, type Form } from './scan.ts';
 
 /**
- * Numbers as they stand on cards: in one piece, or in the groups that are printed there with one and the same blank or
- * hyphen between them. Other groups are phone numbers, and parts of identifiers.
+ * Numbers as they stand on cards: in one piece, or in the groups that are printed there with one and the same blank,
+ * hyphen, dot or underscore between them. Other groups are phone numbers, and parts of identifiers.
  */
 const start = /(?<![\p{L}\p{N}_.]|\d-)[2-6]\d{3}/gu;
 
@@ -15,11 +15,11 @@ const read: NonNullable<Form['read']> = (match) => {
 const forms: Form[] = [
   {
     start,
-    shape: /^()(?:\d{13,19}|\d{4}([ -])\d{4}\2\d{4}\2\d{4}|\d{4}([ -])\d{6}\3\d{4,5})(?![\p{L}\p{N}_]|[.-]\d)/u,
+    shape: /^()(?:\d{13,19}|\d{4}([ ._-])\d{4}\2\d{4}\2\d{4}|\d{4}([ ._-])\d{6}\3\d{4,5})(?![\p{L}\p{N}_]|[.-]\d)/u,
     longest: 30,
     read,
   },
-  { start, shape: /^()\d{4}([ -])\d{4}\2\d{4}\2\d{4}\2\d{1,3}(?![\p{L}\p{N}_]|[.-]\d)/u, longest: 30, read },
+  { start, shape: /^()\d{4}([ ._-])\d{4}\2\d{4}\2\d{4}\2\d{1,3}(?![\p{L}\p{N}_]|[.-]\d)/u, longest: 30, read },
 ];
 
 export const findCards: Finder = (text, meter) =>

@@ -4,7 +4,7 @@ import { findingKinds, Meter, type Finder, type Finding, type FindingKind } from
 import { findIbans } from './ibans.ts';
 import { findNationalIds } from './national-ids.ts';
 import { findPhones } from './phones.ts';
-import { findSecrets } from './secrets.ts';
+import { findSecrets } from './secrets/secrets.ts';
 
 const finders: Record<FindingKind, Finder> = {
   secret: findSecrets,

@@ -11,30 +11,33 @@ const lengths: Record<string, number> = Object.fromEntries(
     .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
 );
 
-/** In one piece, or in groups of four with a blank between them. */
+/** In one piece, or in groups of four with a blank, hyphen or dot between them. */
 const piece: Form = {
   start: /(?<![\p{L}\p{N}_])[A-Za-z]{2}\d{2}/gu,
-  shape: /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}(?![A-Z0-9])/i,
+  shape: /^[A-Z]{2}\d{2}[ .-]?[A-Z0-9]{11,30}(?![A-Z0-9])/i,
   longest: 40,
-  read: (match) => (isIban(match[0].toUpperCase()) ? match[0].toUpperCase() : null),
+  read: ({ 0: found }) => {
+    const canonical = found.replace(/[ .-]/, '').toUpperCase();
+    return isIban(canonical) ? canonical : null;
+  },
 };
 
 /** Words of four letters may follow: the country says where it ends. */
 const groups: Form = {
-  start: /(?<![\p{L}\p{N}_])[A-Z]{2}\d{2} /gu,
-  shape: /^()[A-Z]{2}\d{2}(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,3})?/,
-  longest: 48,
-  lengthOf: ({ 0: found }) => printedLength(found),
-  read: ({ 0: found }, rest) => {
-    const length = printedLength(found);
-    const canonical = found.slice(0, length).replaceAll(' ', '');
+  start: /(?<![\p{L}\p{N}_])[A-Za-z]{2}[ .-]?\d{2}[ .-]/gu,
+  shape: /^()[A-Z]{2}([ .-]?)\d{2}([ .-])[A-Z0-9]{4}(?:\3[A-Z0-9]{4}){1,6}(?:\3[A-Z0-9]{1,3})?/i,
+  longest: 52,
+  lengthOf: ({ 0: found, 2: early = '' }) => printedLength(found) + early.length,
+  read: ({ 0: found, 2: early = '' }, rest) => {
+    const length = printedLength(found) + early.length;
+    const canonical = found.slice(0, length).replace(/[ .-]/g, '').toUpperCase();
     const isWhole = !/^[\p{L}\p{N}_]/u.test(`${found.slice(length)}${rest}`);
     return isWhole && isIban(canonical) ? canonical : null;
   },
 };
 
 function printedLength(found: string): number {
-  const length = lengths[found.slice(0, 2)] ?? 0;
+  const length = lengths[found.slice(0, 2).toUpperCase()] ?? 0;
   return length + Math.ceil(length / 4) - 1;
 }
 

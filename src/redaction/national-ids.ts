@@ -14,6 +14,20 @@ const checked =
   (match) =>
     isOne(compact(match[0])) ? compact(match[0]) : null;
 
+/** A number that counts only after a word that names it. */
+function named(names: string, number: string, isOne: (digits: string) => boolean): Form {
+  return {
+    start: new RegExp(`(?<![\\p{L}\\p{N}])(?:${names})(?![\\p{L}\\p{N}])`, 'giu'),
+    shape: new RegExp(`^((?:${names})["'*]{0,3}${tie})(${number})(?![\\p{L}\\p{N}_]|[.-]\\d)`, 'iu'),
+    longest: 80,
+    read: ({ 2: found = '' }) => (isOne(compact(found)) ? compact(found) : null),
+  };
+}
+
+/** What may stand between the name of a number and the number. */
+const tie =
+  '(?: (?:number|nummer|no\\.?|nr\\.?|#))?(?: \\([^)\\n]{1,20}\\))?(?:\\s{0,3}[:=#]|\\s(?:is|was|ist|lautet|es|est|è|é))?[\\s"\'*:]{0,4}';
+
 /** A social security number, without the ranges that are never given out and the two that advertisements used up. */
 const unitedStates: Form = {
   start: /(?<![\p{L}\p{N}_.-])\d{3}[- ]\d{2}/gu,
@@ -21,6 +35,13 @@ const unitedStates: Form = {
   longest: 14,
   read: checked((digits) => digits !== '078051120' && digits !== '219099999'),
 };
+
+/** Without hyphens nine digits are anything: a word must say what they are. */
+const namedSocialSecurity = named(
+  'ssn|ss#|social security(?: number| no\\.?| #)?',
+  '(?!000|666|9)\\d{3}[-. ]?(?!00)\\d{2}[-. ]?(?!0000)\\d{4}',
+  (digits) => digits !== '078051120' && digits !== '219099999',
+);
 
 /** A Steuer-ID: of its first ten digits one stands there two or three times and no other twice. */
 const germany: Form = {
@@ -84,6 +105,12 @@ const unitedKingdom: Form = {
   read: checked(() => true),
 };
 
+const namedUnitedKingdom = named(
+  'national insurance|ni|nino|n\\.i\\.',
+  '(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z][- ]?\\d{2}[- ]?\\d{2}[- ]?\\d{2}[- ]?[A-D]',
+  () => true,
+);
+
 /** An NIR, with its key. */
 const france: Form = {
   start: /(?<![\p{L}\p{N}_.-]|\d )[12] ?\d{2}/gu,
@@ -100,8 +127,14 @@ const brazil: Form = {
   start: /(?<![\p{L}\p{N}_.-])\d{3}\.\d{3}\./gu,
   shape: /^\d{3}\.\d{3}\.\d{3}-\d{2}(?![\p{L}\p{N}_])/u,
   longest: 18,
-  read: checked((digits) => !/^(\d)\1+$/.test(digits) && hasCpfDigits(digits)),
+  read: checked(isCpf),
 };
+
+const namedBrazil = named('cpf', '\\d{3}[. ]?\\d{3}[. ]?\\d{3}[- ]?\\d{2}', isCpf);
+
+function isCpf(digits: string): boolean {
+  return !/^(\d)\1+$/.test(digits) && hasCpfDigits(digits);
+}
 
 function hasCpfDigits(digits: string): boolean {
   const digitAfter = (count: number): number => {
@@ -122,7 +155,19 @@ const switzerland: Form = {
   read: checked(hasArticleDigit),
 };
 
-const forms = [unitedStates, germany, spain, italy, unitedKingdom, france, brazil, switzerland];
+const forms = [
+  unitedStates,
+  namedSocialSecurity,
+  germany,
+  spain,
+  italy,
+  unitedKingdom,
+  namedUnitedKingdom,
+  france,
+  brazil,
+  namedBrazil,
+  switzerland,
+];
 
 export const findNationalIds: Finder = (text, meter) =>
   forms.flatMap((form) => findForm(text, form, meter).map((span) => ({ ...span, kind: 'national_id' })));

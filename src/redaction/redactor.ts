@@ -4,7 +4,7 @@ import { MemoryError } from '../errors.ts';
 import { findAll } from './find.ts';
 import { findingKinds, type Finding, type FindingKind } from './finding.ts';
 import { redactionPolicyOf, type RedactionMode, type RedactionPolicy } from './policy.ts';
-import { isSecretUnder } from './secrets.ts';
+import { isSecretUnder } from './secrets/values.ts';
 
 declare const looked: unique symbol;
 
@@ -14,18 +14,35 @@ export type RedactedText = string & { readonly [looked]: true };
 /** How many of each kind were taken out. */
 export type RedactionCounts = Partial<Record<FindingKind, number>>;
 
+/** A text that was too long to be kept whole. Lengths are in UTF-16 code units, after normalisation and masking. */
+export interface TextCut {
+  readonly field: string;
+  readonly fromLength: number;
+  readonly toLength: number;
+}
+
+/** What a write left out of the texts it was given; what nothing was left out for is not there. */
+export interface Omissions {
+  readonly redacted?: RedactionCounts;
+  readonly cut?: readonly TextCut[];
+}
+
 /** For whom a text is kept, and who wants to know what was taken out of it. */
 export interface RedactionContext {
   readonly config: Config;
   readonly principal: { readonly tenantId: string };
   readonly redacted?: RedactionCounts | undefined;
+  readonly cut?: TextCut[] | undefined;
 }
 
 /** Of one write: every text that it keeps goes through it, and its event tells what was taken out. */
 export interface Redactor {
   readonly counts: RedactionCounts;
+  readonly cuts: readonly TextCut[];
   /** Without what must not be kept. Throws INVALID_INPUT for a kind that is refused; the message never quotes it. */
   redact(field: string, text: string): RedactedText;
+  /** Cuts at the limit, between code points, and remembers that it did. */
+  cut(field: string, text: RedactedText, limit: number): RedactedText;
   /** The value of a name in structured data: under `password` anything is a secret. */
   redactValue(field: string, name: string, value: string): RedactedText;
   /** For names by which things are found again, of which a mark would make one: refuses whatever the mode. */
@@ -38,6 +55,7 @@ export function createRedactor(context: RedactionContext): Redactor {
   const policy = redactionPolicyOf(context.config, context.principal.tenantId);
   const kinds = findingKinds.filter((kind) => policy[kind] !== 'off');
   const counts: RedactionCounts = {};
+  const cuts: TextCut[] = [];
   const replace = (text: string, findings: readonly Finding[], modes: RedactionPolicy): RedactedText => {
     for (const { kind } of findings) count(kind, counts, context.redacted);
     return replaceAll(text, findings, (finding) => markOf(context, finding, modes[finding.kind]));
@@ -49,7 +67,16 @@ export function createRedactor(context: RedactionContext): Redactor {
   };
   return {
     counts,
+    cuts,
     redact: (field, text) => redact(field, text, findAll(text, kinds)),
+    cut: (field, text, limit) => {
+      const kept = cutAtCodePoint(text, limit);
+      if (kept.length === text.length) return text;
+      const cut: TextCut = { field, fromLength: text.length, toLength: kept.length };
+      cuts.push(cut);
+      context.cut?.push(cut);
+      return kept;
+    },
     redactValue: (field, name, value) => {
       const isSecret = policy.secret !== 'off' && isSecretUnder(name, value);
       const whole: Finding = { kind: 'secret', start: 0, end: value.length, canonical: value };
@@ -77,9 +104,18 @@ export function asStored(text: string): RedactedText {
   return text as RedactedText;
 }
 
-/** Null unless something was taken out, so that an event without it stays as it was. */
-export function countsOrNone({ counts }: Redactor): RedactionCounts | undefined {
-  return Object.keys(counts).length === 0 ? undefined : counts;
+/** For the event of the write: empty unless something was left out, so that an event without it stays as it was. */
+export function omissionsOf({ counts, cuts }: Redactor): Omissions {
+  return {
+    ...(Object.keys(counts).length > 0 && { redacted: counts }),
+    ...(cuts.length > 0 && { cut: cuts }),
+  };
+}
+
+function cutAtCodePoint(text: RedactedText, limit: number): RedactedText {
+  if (text.length <= limit) return text;
+  const cut = text.slice(0, limit);
+  return (cut.isWellFormed() ? cut : cut.slice(0, -1)) as RedactedText;
 }
 
 function count(kind: FindingKind, ...tallies: (RedactionCounts | undefined)[]): void {

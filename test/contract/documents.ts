@@ -76,6 +76,11 @@ export const storeEpisode = graphql(/* GraphQL */ `
     storeEpisode(input: $input) {
       ... on StoreEpisodePayload {
         redacted
+        cut {
+          field
+          fromLength
+          toLength
+        }
         value: episode {
           ...ContractMemory
         }
@@ -91,6 +96,11 @@ export const storeFact = graphql(/* GraphQL */ `
     storeFact(input: $input) {
       ... on StoreFactPayload {
         redacted
+        cut {
+          field
+          fromLength
+          toLength
+        }
         value: fact {
           ...ContractMemory
         }
@@ -106,6 +116,11 @@ export const storeRule = graphql(/* GraphQL */ `
     storeRule(input: $input) {
       ... on StoreRulePayload {
         redacted
+        cut {
+          field
+          fromLength
+          toLength
+        }
         value: rule {
           ...ContractMemory
         }
@@ -121,6 +136,11 @@ export const markHelpful = graphql(/* GraphQL */ `
     markRuleHelpful(input: $input) {
       ... on MarkRulePayload {
         redacted
+        cut {
+          field
+          fromLength
+          toLength
+        }
         value: rule {
           ...ContractMemory
         }
@@ -136,6 +156,11 @@ export const markHarmful = graphql(/* GraphQL */ `
     markRuleHarmful(input: $input) {
       ... on MarkRulePayload {
         redacted
+        cut {
+          field
+          fromLength
+          toLength
+        }
         value: rule {
           ...ContractMemory
         }
@@ -201,6 +226,11 @@ export const storeNote = graphql(/* GraphQL */ `
     storeNote(input: $input) {
       ... on StoreNotePayload {
         redacted
+        cut {
+          field
+          fromLength
+          toLength
+        }
         value: memory {
           ...ContractMemory
         }
@@ -216,6 +246,11 @@ export const ingestEpisodes = graphql(/* GraphQL */ `
     ingestEpisodes(input: $input) {
       ... on IngestEpisodesPayload {
         redacted
+        cut {
+          field
+          fromLength
+          toLength
+        }
         episodes {
           id: uuid
         }
@@ -257,6 +292,11 @@ export const submitConsolidation = graphql(/* GraphQL */ `
     submitConsolidation(input: $input) {
       ... on SubmitConsolidationPayload {
         redacted
+        cut {
+          field
+          fromLength
+          toLength
+        }
         value: run {
           id: uuid
           butler

@@ -23,7 +23,7 @@ import {
 } from '../../src/memory/memories.ts';
 import { claimForAgent, submitOutput, type AgentClaimInput } from '../../src/lifecycle/consolidation/agent.ts';
 import { requeueEpisodes, type RequeueInput } from '../../src/lifecycle/consolidation/requeue.ts';
-import type { RedactionCounts } from '../../src/redaction/redactor.ts';
+import type { RedactionCounts, TextCut } from '../../src/redaction/redactor.ts';
 import { storeNote, type StoreNoteInput } from '../../src/memory/notes.ts';
 import {
   demoteRule,
@@ -89,6 +89,10 @@ export interface Door {
   requeueEpisodes(input: RequeueInput): Promise<RequeueView>;
   /** How much was taken out of what was last given to be stored. */
   lastRedacted(): number;
+  /** Which texts of what was last given were cut. */
+  lastCut(): readonly TextCut[];
+  /** The text of the last answer, where a door answers with one. */
+  lastText?(): string;
   /** The event that the last write was answered with; null when it changed nothing. */
   lastEventId?(): string | null;
   close(): Promise<void>;
@@ -175,11 +179,13 @@ export function throughEveryDoor(state: (open: OpenDoor) => void): void {
 async function openCoreDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
   const memoryContext = (): MemoryContext => app.createContext({}, caller?.principal).memory;
   let redacted: RedactionCounts = {};
+  let cut: TextCut[] = [];
   let recorded: string[] = [];
   const newContext = (): MemoryContext => {
     redacted = {};
+    cut = [];
     recorded = [];
-    return { ...memoryContext(), redacted, recorded };
+    return { ...memoryContext(), redacted, cut, recorded };
   };
   const ask = async (work: (context: MemoryContext) => Promise<MemoryRow>): Promise<View> => {
     const context = newContext();
@@ -233,6 +239,7 @@ async function openCoreDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
       (await submitOutput(memoryContext(), runId, output).catch(asDoorError)) as unknown as RunView,
     requeueEpisodes: (input) => requeueEpisodes(memoryContext(), input).catch(asDoorError),
     lastRedacted: () => Object.values(redacted).reduce((sum, count) => sum + count, 0),
+    lastCut: () => cut,
     lastEventId: () => recorded[0] ?? null,
     close: async () => undefined,
   };
@@ -270,6 +277,7 @@ function asDoorError(error: unknown): never {
 
 async function openGraphQLDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
   let redacted = 0;
+  let cut: TextCut[] = [];
   let eventId: string | null = null;
   const ask = async <Variables>(
     document: TypedDocumentNode<unknown, Variables>,
@@ -279,6 +287,7 @@ async function openGraphQLDoor({ app }: TestApp, caller?: Caller): Promise<Door>
     if (result === null || result === undefined) throw new DoorError('NOT_FOUND', 'null');
     if ('code' in result) throw new DoorError(result['code'] as string, result['message'] as string);
     if ('redacted' in result) redacted = result['redacted'] as number;
+    if ('cut' in result) cut = result['cut'] as TextCut[];
     if ('eventId' in result) eventId = result['eventId'] as string | null;
     return 'value' in result ? (result['value'] as View) : result;
   };
@@ -320,6 +329,7 @@ async function openGraphQLDoor({ app }: TestApp, caller?: Caller): Promise<Door>
       (await ask(documents.submitConsolidation, { input: { runId, output } })) as never,
     requeueEpisodes: async (input) => (await ask(documents.requeueEpisodes, { input: input as never })) as never,
     lastRedacted: () => redacted,
+    lastCut: () => cut,
     lastEventId: () => eventId,
     close: async () => undefined,
   };
@@ -354,6 +364,8 @@ async function request<Variables>(
 
 export async function openMcpDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
   let redacted = 0;
+  let cut: TextCut[] = [];
+  let lastText = '';
   const client = new Client({ name: 'contract', version: '1' });
   const transport = new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
     requestInit: { headers: authorization(caller) },
@@ -364,8 +376,10 @@ export async function openMcpDoor({ app }: TestApp, caller?: Caller): Promise<Do
     const answer = await client.callTool({ name, arguments: toSnake(given) });
     const [text] = answer.content as { text: string }[];
     if (answer.isError === true) throw fromToolText(text?.text ?? '');
-    const { redacted: count, ...view } = toCamel(answer.structuredContent as Record<string, unknown>);
+    lastText = text?.text ?? '';
+    const { redacted: count, cut: cuts, ...view } = toCamel(answer.structuredContent as Record<string, unknown>);
     if (typeof count === 'number') redacted = count;
+    if (Array.isArray(cuts)) cut = cuts as TextCut[];
     return view as View;
   };
   return {
@@ -396,6 +410,8 @@ export async function openMcpDoor({ app }: TestApp, caller?: Caller): Promise<Do
       (await call('memory_consolidation_submit', { runId, output })) as never,
     requeueEpisodes: async (input) => (await call('memory_consolidation_requeue', input)) as never,
     lastRedacted: () => redacted,
+    lastCut: () => cut,
+    lastText: () => lastText,
     close: () => client.close(),
   };
 }

@@ -7,6 +7,7 @@ import { builder } from '../builder.ts';
 import { findMemoryOfEvent } from '../event-memories.ts';
 import { findSourceId } from '../loaders.ts';
 import { MemoryInterface } from './memory.ts';
+import { TextCutType } from './text-cut.ts';
 
 export const EntityTypeEnum = builder.enumType('EntityType', {
   description: 'What an event can be about.',
@@ -70,6 +71,11 @@ export const MemoryEventRef = builder.prismaNode('MemoryEvent', {
       description:
         'How many secrets and personal numbers were taken out of what was given, by kind, such as {"card": 1}; null if none were.',
       resolve: (event) => payloadOf(event).redacted,
+    }),
+    cut: t.field({
+      type: [TextCutType],
+      description: 'The texts of what was given that were too long to be kept whole; empty if there were none.',
+      resolve: (event) => [...payloadOf(event).cut],
     }),
     cause: t.relation('cause', {
       nullable: true,

@@ -37,6 +37,11 @@ export const consolidationSubmitTool: Tool = {
             }
           }
           redacted
+          cut {
+            field
+            fromLength
+            toLength
+          }
         }
         ... on Problem {
           code

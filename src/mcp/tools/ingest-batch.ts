@@ -20,6 +20,11 @@ export const ingestBatchTool: Tool = {
             expiresAt
           }
           redacted
+          cut {
+            field
+            fromLength
+            toLength
+          }
         }
         ... on Problem {
           code

@@ -7,7 +7,7 @@ export const storeEpisodeTool: Tool = {
   title: 'Store an episode',
   group: 'store',
   operation: /* GraphQL */ `
-    mutation MemoryStoreEpisode($input: StoreEpisodeInput!) { storeEpisode(input: $input) { __typename ... on StoreEpisodePayload { ${inlined}: episode { ${episodeFields} } redacted } ... on Problem { code message hint } } }
+    mutation MemoryStoreEpisode($input: StoreEpisodeInput!) { storeEpisode(input: $input) { __typename ... on StoreEpisodePayload { ${inlined}: episode { ${episodeFields} } redacted cut { field fromLength toLength } } ... on Problem { code message hint } } }
   `,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   describe: ({ id, expires_at }: MemoryResult & { expires_at: string }) =>

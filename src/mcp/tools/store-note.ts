@@ -9,7 +9,7 @@ export const storeNoteTool: Tool = {
   group: 'store',
   operation: /* GraphQL */ `
     mutation MemoryStore($input: StoreNoteInput!) {
-      storeNote(input: $input) { __typename ... on StoreNotePayload { ${inlined}: memory { ${memoryFields} } redacted } ... on Problem { code message hint } }
+      storeNote(input: $input) { __typename ... on StoreNotePayload { ${inlined}: memory { ${memoryFields} } redacted cut { field fromLength toLength } } ... on Problem { code message hint } }
     }
   `,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
