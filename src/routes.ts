@@ -39,6 +39,9 @@ export interface Doors {
 
 export const knownPaths = ['/', '/graphql', '/mcp', '/healthz', '/readyz', '/metrics'] as const;
 
+/** Asked every few seconds by machines, so their lines would bury all others. /metrics counts them. */
+const probePaths: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
+
 /** Every HTTP request, from its id to its line in the log. */
 export async function answerRequest(request: Request, doors: Doors): Promise<Response> {
   const requestContext = acceptRequestContext(request.headers, (id) => mayBeKept(doors.core.config, id));
@@ -55,7 +58,8 @@ export async function answerRequest(request: Request, doors: Doors): Promise<Res
     const milliseconds = Math.round(performance.now() - startedAt);
     const { method } = request;
     doors.metrics.countRequest({ method, path, status: response.status, seconds: milliseconds / 1000 });
-    logger.info({ method, path, status: response.status, milliseconds }, 'request');
+    const level = probePaths.has(path) ? 'debug' : 'info';
+    logger[level]({ method, path, status: response.status, milliseconds }, 'request');
     // On the response itself: a feed in a new one would never learn that its client hung up.
     response.headers.set('x-request-id', requestContext.requestId);
     setCorsHeaders(response.headers, request.headers.get('origin'), doors.core.config);

@@ -18,6 +18,7 @@ const terminate = 'X'.charCodeAt(0);
 /** The end of every answer but that to COPY FROM STDIN: ReadyForQuery, then one byte for the state of the transaction. */
 const readyForQuery = Buffer.from('Z\0\0\0\u0005', 'latin1');
 const endLength = readyForQuery.length + 1;
+const outsideTransaction = 'I'.charCodeAt(0);
 
 /**
  * A statement that runs out of stack (json nested ten thousand deep) comes back with half an answer, or with an
@@ -32,8 +33,11 @@ const { directory } = workerData as PgliteWorkerData;
 const report = (message: FromPgliteWorker): void => main.postMessage(message);
 let work: Promise<void> = Promise.resolve();
 
+/** PGlite clears all of it at each start and never gives it back; its default is 128 MB. */
+const startParams = [...PGlite.defaultStartParams, '-c', 'shared_buffers=32MB'];
+
 try {
-  const database = await PGlite.create(directory, { extensions: { vector } });
+  const database = await PGlite.create(directory, { extensions: { vector }, startParams });
   main.on('message', (message: ToPgliteWorker) => {
     if (message.kind === 'connect') serve(database, message.port);
     else work = work.then(() => database.close()).finally(endThread);
@@ -78,7 +82,29 @@ async function execute(database: PGlite, port: MessagePort, bytes: Uint8Array): 
       port.postMessage(copy, [copy.buffer]);
     },
   });
-  port.postMessage(isBroken || !end.includes(readyForQuery) ? sessionBroken : statementDone);
+  const isDone = !isBroken && end.includes(readyForQuery);
+  port.postMessage(isDone ? statementDone : sessionBroken);
+  if (isDone && end.at(-1) === outsideTransaction) await checkpointIfDue(database);
+}
+
+/**
+ * PGlite has no checkpointer, and a start after a crash replays the log since the last checkpoint at some 15 MB a second.
+ * The log is measured between transactions, once in so many statements: a server's job queue asks all the time, so also
+ * after a burst.
+ */
+const logLimitBytes = 8 * 1024 * 1024;
+const statementsBetweenMeasurements = 32;
+let statementsSinceMeasurement = 0;
+
+async function checkpointIfDue(database: PGlite): Promise<void> {
+  if (++statementsSinceMeasurement < statementsBetweenMeasurements) return;
+  statementsSinceMeasurement = 0;
+  const { rows } = await database.query<{ isDue: boolean }>(
+    'SELECT pg_current_wal_insert_lsn() - redo_lsn > $1 AS "isDue" FROM pg_control_checkpoint()',
+    [logLimitBytes],
+  );
+  // A full disk, for one, makes it fail; statements that write then say so, and the next measurement tries again.
+  if (rows[0]?.isDue === true) await database.exec('CHECKPOINT').catch(() => undefined);
 }
 
 /** After an error that no statement can be answered with. What was committed is in the write-ahead log. */

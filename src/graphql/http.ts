@@ -1,5 +1,4 @@
 import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operations';
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { GraphQLError, type DocumentNode, type ExecutionArgs, type ExecutionResult } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
@@ -37,7 +36,7 @@ export function createGraphQLHttpDoor(options: GraphQLHttpOptions): GraphQLHttpD
     graphqlEndpoint: '/graphql',
     landingPage: false,
     graphiql: policy.graphiql,
-    renderGraphiQL: () => explorer().page,
+    renderGraphiQL: async () => (await explorer()).page,
     logging: false,
     // Its default lets the pages of every site read the memory. Which ones may is decided for all doors at once.
     cors: false,
@@ -123,24 +122,28 @@ interface Explorer {
   policy: string;
 }
 
-/** Made when it is first asked for: it has nine megabytes. The page that Yoga has itself fetches scripts from the network. */
-function createExplorer(): () => Explorer {
-  let explorer: Explorer | undefined;
+/**
+ * Loaded and made when it is first asked for: the page has nine megabytes, and its module takes 45 MB of memory. The page
+ * that Yoga has itself fetches scripts from the network.
+ */
+function createExplorer(): () => Promise<Explorer> {
+  let explorer: Promise<Explorer> | undefined;
   return () => (explorer ??= renderExplorer());
 }
 
-function renderExplorer(): Explorer {
+async function renderExplorer(): Promise<Explorer> {
+  const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
   const page = renderGraphiQL({ title: 'Butler Memory' });
   // Its editor writes styles as it goes, and starts workers from texts in the page.
   const directives = ["style-src 'unsafe-inline'", 'worker-src blob:', 'font-src data:', 'img-src data:'];
   return { page, policy: pagePolicy(page, [...directives, "connect-src 'self'"]) };
 }
 
-function guardExplorer(explorer: () => Explorer): Plugin {
+function guardExplorer(explorer: () => Promise<Explorer>): Plugin {
   return {
-    onResponse: ({ response }) => {
+    onResponse: async ({ response }) => {
       const isPage = response.headers.get('content-type')?.startsWith('text/html') === true;
-      if (isPage) response.headers.set('content-security-policy', explorer().policy);
+      if (isPage) response.headers.set('content-security-policy', (await explorer()).policy);
     },
   };
 }

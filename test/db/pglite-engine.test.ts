@@ -51,6 +51,28 @@ describe.runIf(testEngine === 'pglite')('the embedded database', () => {
     await storeRule(scratch.database);
   });
 
+  test('checkpoints as it goes, so that a start after a crash has little to replay', async () => {
+    const logBytes = async (): Promise<number> => {
+      const { rows } = await scratch.database.asOwner((client) =>
+        client.query<{ bytes: number }>(
+          'SELECT (pg_current_wal_insert_lsn() - redo_lsn)::float AS bytes FROM pg_control_checkpoint()',
+        ),
+      );
+      return rows[0]?.bytes ?? 0;
+    };
+    await scratch.database.asOwner((client) =>
+      client.query("CREATE TABLE bulk AS SELECT repeat('x', 1000) AS text FROM generate_series(1, 12000)"),
+    );
+    expect(await logBytes()).toBeGreaterThan(10_000_000);
+    for (let statement = 0; statement < 32; statement++) await scratch.database.ping();
+    expect(await logBytes()).toBeLessThan(1_000_000);
+  });
+
+  test('leaves most of the memory to the machine', async () => {
+    const { rows } = await scratch.database.asOwner((client) => client.query('SHOW shared_buffers'));
+    expect(rows).toEqual([{ shared_buffers: '32MB' }]);
+  });
+
   test('survives the end of its session', async () => {
     await scratch.database
       .asOwner((client) => client.query('SELECT pg_terminate_backend(pg_backend_pid())'))
