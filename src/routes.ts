@@ -147,25 +147,25 @@ async function forCaller(
   }
 }
 
-/** Who asks for too much gets no further either, and as little as can be is done to find that out. */
+/** Rate-limits before authentication, so that a flood is refused cheaply, and waits for the caller's turn. */
 async function forLimitedCaller(
   request: Request,
   doors: Doors,
   work: (admission: Admission) => Promise<Response>,
 ): Promise<Response> {
   const { limits } = doors;
-  const place = limits.enter(request.headers.get('authorization'));
-  let isRunning = false;
-  try {
-    return await forCaller(request, doors, async (admission) => {
-      place.claim(callerKey(admission.principal));
-      isRunning = true;
-      return limits.run(place, () => work(admission));
-    });
-  } finally {
-    // What runs may go on after its answer, and leaves when it ends.
-    if (!isRunning) place.leave();
-  }
+  return limits.withinTime(async () => {
+    const place = await limits.enter(request.headers.get('authorization'), request.signal);
+    try {
+      return await forCaller(request, doors, async (admission) => {
+        await place.claim(callerKey(admission.principal));
+        return work(admission);
+      });
+    } finally {
+      // When the work has ended, which may be after a late answer: what still runs takes up its place.
+      place.leave();
+    }
+  });
 }
 
 /** A stream of a session is a feed and has no end of its own. */
@@ -191,16 +191,16 @@ async function tellReadiness(request: Request, doors: Doors): Promise<Response> 
   return Response.json(body, { status: isReady(read) ? 200 : 503 });
 }
 
-/** Readiness is told to everybody. Who that is is looked up only where there is room for it, as for any other request. */
+/** Everybody learns readiness. The caller is authenticated only where that needs no wait. */
 async function mayKnowDetails(request: Request, { authenticator, limits, core }: Doors): Promise<boolean> {
   const authorization = request.headers.get('authorization');
   if (!authenticator.isRequired) return true;
   if (authorization === null) return false;
   let place: RequestPlace | undefined;
   try {
-    place = limits.enter(authorization);
+    place = await limits.enter(authorization);
     const { principal } = await authenticator.authenticate(authorization);
-    place.claim(callerKey(principal));
+    await place.claim(callerKey(principal));
     return isPermitted({ principal }, 'route /readyz');
   } catch (error) {
     // A reason to tell less, not a reason to tell nothing.
@@ -224,7 +224,7 @@ function refuse(status: number, code: DescribedError['code'], message: string, h
 
 /** In the form that clients of that path read. */
 function refuseExcess(path: string, { code, message, hint, status, headers }: LimitError): Response {
-  if (path === '/mcp') return refuseMcp(status, ErrorCode.InternalError, `${message} (${hint})`, headers);
+  if (path === '/mcp') return refuseMcp(status, ErrorCode.InternalError, `${message} (${hint})`, headers, { code });
   return Response.json({ error: { code, message, hint } }, { status, headers });
 }
 

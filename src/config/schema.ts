@@ -603,11 +603,19 @@ const limits = table({
   }),
   max_concurrent_per_caller: setting(wholeNumber(1, 100_000), {
     default: 32,
-    description: 'Requests of one caller under way at one time',
+    description: 'Requests of one caller that run at one time; more wait in the queue',
   }),
   max_concurrent: setting(wholeNumber(1, 100_000), {
     default: 128,
-    description: 'Requests of all callers under way at one time, in this process',
+    description: 'Requests of all callers that run at one time in this process; more wait in the queue',
+  }),
+  max_queued_per_caller: setting(wholeNumber(0, 100_000), {
+    default: 256,
+    description: 'Requests of one caller that wait at one time; one more is answered with QUEUE_FULL (429)',
+  }),
+  max_queued: setting(wholeNumber(0, 100_000), {
+    default: 1024,
+    description: 'Requests of all callers that wait at one time; one more is answered with QUEUE_FULL (503)',
   }),
   max_feeds_per_caller: setting(wholeNumber(1, 100_000), {
     default: 64,
@@ -623,7 +631,8 @@ const limits = table({
   }),
   request_timeout_seconds: setting(wholeNumber(1, 3600), {
     default: 60,
-    description: 'Seconds after which a request is answered with TIMEOUT; feeds have no such end',
+    description:
+      'Seconds after which a request is answered with TIMEOUT; it waits in the queue for at most half of them. Feeds are exempt',
   }),
 });
 

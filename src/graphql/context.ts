@@ -10,6 +10,8 @@ export interface GraphQLContext {
   readonly memory: MemoryContext;
   readonly health: HealthProbe;
   readonly activity: ActivityFeed;
+  /** Last-Event-ID of a client of server-sent events that reconnects: its feed resumes after this event. */
+  readonly lastEventId?: string | undefined;
   /** Counts what was returned to someone who asked, after the answer was sent. */
   readonly references: Pick<ReferenceQueue, 'enqueue' | 'enqueueShown' | 'flush'>;
   /** Runs jobs by name, for operators. */

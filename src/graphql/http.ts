@@ -14,6 +14,7 @@ import { documentTokenLimit } from './builder.ts';
 import type { GraphQLContext } from './context.ts';
 import { persistedOnly, type DocumentPolicy } from './document-policy.ts';
 import { maskError } from './errors.ts';
+import { sendFeedIds } from './feed-ids.ts';
 import { limitFeeds, type Subscribe } from './limit-feeds.ts';
 import { schema } from './schema.ts';
 
@@ -43,7 +44,8 @@ export function createGraphQLHttpDoor(options: GraphQLHttpOptions): GraphQLHttpD
     maxRequestBodySize: bodyLimitBytes,
     parserAndValidationCache: { documentCache: createDocumentCache(), errorCache: noCache },
     context: ({ requestId, subrequestId, segmentId, request }) => {
-      const context = createContext({ requestId, subrequestId, segmentId });
+      const lastEventId = request.headers.get('last-event-id') || undefined;
+      const context = { ...createContext({ requestId, subrequestId, segmentId }), lastEventId };
       return request.method === 'GET' ? withoutReferences(context) : context;
     },
     maskedErrors: { maskError: (error) => maskError(error, logger) },
@@ -54,6 +56,7 @@ export function createGraphQLHttpDoor(options: GraphQLHttpOptions): GraphQLHttpD
       endAtDeadline,
       auditQueries,
       limitSubscriptions(limits, vigil),
+      sendFeedIds,
       guardExplorer(explorer),
     ],
   });

@@ -3,7 +3,7 @@ import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import { callerKey, currentAdmission } from '../auth/caller.ts';
 import type { Vigil } from '../auth/vigil.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { Release } from '../limits/places.ts';
+import type { Release } from '../limits/gate.ts';
 import type { GraphQLContext } from './context.ts';
 
 type Answers = AsyncGenerator<ExecutionResult, void, void>;

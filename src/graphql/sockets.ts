@@ -9,7 +9,7 @@ import type { Vigil } from '../auth/vigil.ts';
 import { MemoryError } from '../errors.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { Release } from '../limits/places.ts';
+import type { Release } from '../limits/gate.ts';
 import type { Principal } from '../memory/context.ts';
 import { audited } from './audit.ts';
 import { documentTokenLimit } from './builder.ts';
@@ -130,7 +130,14 @@ function keyOf({ caller }: SocketExtra): string {
 
 async function runOperation(limits: Limits, operation: ExecutionArgs): Promise<ExecutionResult> {
   const { memory } = operation.contextValue as GraphQLContext;
-  return limits.run(limits.enterAs(callerKey(memory.principal)), async () => audited(execute)(operation));
+  return limits.withinTime(async () => {
+    const leave = await limits.enterAs(callerKey(memory.principal));
+    try {
+      return await audited(execute)(operation);
+    } finally {
+      leave();
+    }
+  });
 }
 
 /** A refusal is the answer to its operation; graphql-ws would close the whole connection. */

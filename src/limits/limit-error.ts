@@ -1,10 +1,10 @@
-import { MemoryError } from '../errors.ts';
+import { MemoryError, type ErrorCode } from '../errors.ts';
 
-/** What there was too much of: `caller_...` of one caller, the others of all. */
+/** What there was too much of: `caller_...` of one caller, the others of all callers. */
 export const limitReasons = [
   'rate',
-  'caller_requests',
-  'requests',
+  'caller_queue',
+  'queue',
   'caller_feeds',
   'feeds',
   'caller_sockets',
@@ -13,19 +13,25 @@ export const limitReasons = [
 
 export type LimitReason = (typeof limitReasons)[number];
 
-/** A request that is right but too much now: the same may be taken later. */
+const codes: Partial<Record<LimitReason, ErrorCode>> = {
+  caller_queue: 'QUEUE_FULL',
+  queue: 'QUEUE_FULL',
+  timeout: 'TIMEOUT',
+};
+
+/** Refuses a valid request that is too much now. The caller may send it again later. */
 export class LimitError extends MemoryError {
   readonly reason: LimitReason;
   readonly retryAfterSeconds: number;
 
   constructor(reason: LimitReason, message: string, retryAfterSeconds: number) {
     const seconds = `${retryAfterSeconds} second${retryAfterSeconds === 1 ? '' : 's'}`;
-    super(reason === 'timeout' ? 'TIMEOUT' : 'LIMIT_EXCEEDED', message, { hint: `Try again in ${seconds}.` });
+    super(codes[reason] ?? 'LIMIT_EXCEEDED', message, { hint: `Try again in ${seconds}.` });
     this.reason = reason;
     this.retryAfterSeconds = retryAfterSeconds;
   }
 
-  /** 429 where the caller asks too much, 503 where all of them together do. */
+  /** 429 where the one caller asks too much, 503 where all callers together do. */
   get status(): 429 | 503 {
     return this.reason === 'rate' || this.reason.startsWith('caller_') ? 429 : 503;
   }

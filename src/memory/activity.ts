@@ -182,7 +182,8 @@ export async function findHorizon(db: Database, tenantId: string): Promise<Horiz
 }
 
 /** A caller that sends text may send a time, which its door has read already. */
-export const sinceAllowed = 'a time in ISO 8601, the UUID of an event, or what an earlier answer gave to resume from';
+export const sinceAllowed =
+  'a time in ISO 8601, the UUID or global id of an event, or what an earlier answer gave to resume from';
 
 async function startOf(context: MemoryContext, since: Date | string): Promise<EventPosition> {
   if (typeof since === 'string') return getPosition(context, 'since', since, sinceAllowed);
@@ -195,14 +196,14 @@ async function startOf(context: MemoryContext, since: Date | string): Promise<Ev
   return { transactionId: row?.transactionId ?? horizon.position.transactionId, sequence: 0n };
 }
 
-/** Of an event id, or of a position as `formatPosition` writes it. */
+/** The position of an event by its UUID or global id, or a position as `formatPosition` writes it. */
 export async function getPosition(
   context: MemoryContext,
   field: string,
   given: string,
   allowed = 'an event id, or a position as an earlier answer gave it',
 ): Promise<EventPosition> {
-  const text = given.trim();
+  const text = given.trim().replace(/^memoryEvent:/, '');
   const position = parsePosition(text);
   if (position !== null) return position;
   if (!isUuid(text)) throw invalidInput(field, allowed, given);
@@ -224,7 +225,7 @@ export function formatPosition({ transactionId, sequence }: EventPosition): stri
 }
 
 /** Null if it is none. Eighteen digits always fit a bigint of the database. */
-export function parsePosition(text: string): EventPosition | null {
+function parsePosition(text: string): EventPosition | null {
   const [, transactionId, sequence] = /^(\d{1,18})\.(\d{1,18})$/.exec(text) ?? [];
   if (transactionId === undefined || sequence === undefined) return null;
   return { transactionId: BigInt(transactionId), sequence: BigInt(sequence) };

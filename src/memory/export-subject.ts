@@ -1,7 +1,10 @@
 import { selectFactsAbout, selectMentions } from '../db/sql/erase.ts';
+import { memoryTypes } from '../db/sql/memory-snapshot.ts';
+import { selectReceiptsOf } from '../db/sql/receipts-of.ts';
 import { invalidInput } from '../errors.ts';
-import type { Fact, MemoryEvent, Prisma } from '../generated/prisma/client.ts';
+import type { Fact, MemoryEvent, MemoryLink, Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
+import { listEventsOf } from './history.ts';
 import type { MemoryReference } from './links.ts';
 import { loadMemories, referenceKey, type MemoryRow } from './memories.ts';
 import { authorize } from './permissions.ts';
@@ -60,18 +63,34 @@ function startOf(all: readonly MemoryReference[], after: string | null | undefin
   return place + 1;
 }
 
+/** Reads what hangs on the memories of a page together: a statement for each kind, however many memories there are. */
 async function describeAll(
   context: MemoryContext,
   references: readonly MemoryReference[],
   about: ReadonlySet<string>,
 ): Promise<ExportedMemory[]> {
+  if (references.length === 0) return [];
   const rows = await loadMemories(context, references);
+  const events = await listEventsOf(context, references, mostEvents);
+  const links = await listLinksOf(context, references);
+  const receipts = await listReceiptsOf(context, references);
+  const sources = await loadSources(context, [...rows.values()]);
   const described: ExportedMemory[] = [];
   for (const reference of references) {
-    const row = rows.get(referenceKey(reference));
-    const relation = about.has(reference.id) ? 'about' : 'mentions';
-    const memory = row === undefined ? null : await inPlain(context, row);
-    described.push(toJson({ relation, ...reference, memory, ...(await hangsOn(context, reference, row ?? {})) }));
+    const key = referenceKey(reference);
+    const row = rows.get(key);
+    const told = (events.get(key) ?? []).toReversed().map((event) => eventInPlain(context, event));
+    described.push(
+      toJson({
+        relation: about.has(reference.id) ? 'about' : 'mentions',
+        ...reference,
+        memory: row === undefined ? null : await inPlain(context, row),
+        source: sources.get(sourceIdOf(row) ?? '') ?? null,
+        events: await Promise.all(told),
+        links: links.filter((link) => isEndOf(reference, link)),
+        receipts: receipts.filter(({ memoryId }) => memoryId === reference.id).map(({ memoryId: _, ...rest }) => rest),
+      }),
+    );
   }
   return described;
 }
@@ -92,42 +111,66 @@ async function eventInPlain(context: MemoryContext, event: MemoryEvent): Promise
   return { ...event, payload };
 }
 
-async function hangsOn(context: MemoryContext, { type, id }: MemoryReference, row: object): Promise<object> {
+/** Oldest first. */
+async function listLinksOf(context: MemoryContext, references: readonly MemoryReference[]): Promise<MemoryLink[]> {
   const { tenantId } = context.principal;
-  const client = context.db.tenant(tenantId);
-  const events = await client.memoryEvent.findMany({
-    where: { tenantId, entityType: type, entityId: id },
-    orderBy: { sequence: 'asc' },
-    take: mostEvents,
-  });
-  const links = await client.memoryLink.findMany({
+  const ends = memoryTypes.map((type) => ({
+    type,
+    ids: references.filter((one) => one.type === type).map(({ id }) => id),
+  }));
+  return context.db.tenant(tenantId).memoryLink.findMany({
     where: {
       tenantId,
-      OR: [
-        { sourceType: type, sourceId: id },
-        { targetType: type, targetId: id },
-      ],
+      OR: ends.flatMap(({ type, ids }) => [
+        { sourceType: type, sourceId: { in: ids } },
+        { targetType: type, targetId: { in: ids } },
+      ]),
     },
     orderBy: { createdAt: 'asc' },
   });
-  const receipts = await client.contextReceipt.findMany({
-    where: { tenantId, memoryIds: { has: id } },
-    orderBy: { createdAt: 'desc' },
-    select: { id: true, kind: true, butler: true, sessionId: true, query: true, createdAt: true },
-    take: mostReceipts,
-  });
-  const told = await Promise.all(events.map((event) => eventInPlain(context, event)));
-  return { source: await sourceOf(context, row), events: told, links, receipts };
 }
 
-/** The episode that it was learned from, or what is left of it. */
-async function sourceOf(context: MemoryContext, row: object): Promise<object | null> {
-  const id = 'sourceEpisodeId' in row ? (row.sourceEpisodeId as string | null) : null;
-  if (id === null) return null;
+function isEndOf({ type, id }: MemoryReference, link: MemoryLink): boolean {
+  const { sourceType, sourceId, targetType, targetId } = link;
+  return (sourceType === type && sourceId === id) || (targetType === type && targetId === id);
+}
+
+interface ExportedReceipt {
+  memoryId: string;
+  id: string;
+  kind: string;
+  butler: string | null;
+  sessionId: string | null;
+  query: string | null;
+  createdAt: Date;
+}
+
+/** Newest first, also those past their time that are still there. */
+async function listReceiptsOf(
+  context: MemoryContext,
+  references: readonly MemoryReference[],
+): Promise<ExportedReceipt[]> {
+  const { tenantId } = context.principal;
+  const query = selectReceiptsOf({ tenantId, references, butler: null, at: new Date(0), limit: mostReceipts });
+  const rows = await context.db.tenant(tenantId).$queryRaw<ExportedReceipt[]>(query);
+  return rows.map(({ memoryId, id, kind, butler, sessionId, query: asked, createdAt }) => {
+    return { memoryId, id, kind, butler, sessionId, query: asked, createdAt };
+  });
+}
+
+/** The episodes that memories were learned from, or what is left of them, by id. */
+async function loadSources(context: MemoryContext, rows: readonly MemoryRow[]): Promise<Map<string, object>> {
   const { tenantId } = context.principal;
   const client = context.db.tenant(tenantId);
-  const where = { tenantId_id: { tenantId, id } };
-  return (await client.episode.findUnique({ where })) ?? (await client.episodeTombstone.findUnique({ where }));
+  const ids = [...new Set(rows.flatMap((row) => sourceIdOf(row) ?? []))];
+  if (ids.length === 0) return new Map();
+  const where = { tenantId, id: { in: ids } };
+  const found = [...(await client.episodeTombstone.findMany({ where })), ...(await client.episode.findMany({ where }))];
+  return new Map(found.map((row) => [row.id, row]));
+}
+
+function sourceIdOf(row: object | undefined): string | null {
+  return row !== undefined && 'sourceEpisodeId' in row ? (row.sourceEpisodeId as string | null) : null;
 }
 
 /** Dates as text and sequences as numbers: whoever reads it has JSON and nothing else. */

@@ -163,6 +163,15 @@ describe('the query activity', () => {
     expect(few).toBeLessThan(8);
   });
 
+  it('goes on from the id of an event, as its UUID and as its global id', async () => {
+    const { ids, filter } = await writeOnRequest(3);
+    for (const id of [ids[1], `memoryEvent:${ids[1]}`]) {
+      expect(uuidsOf((await ask<Page>(pageQuery, { filter, after: id })).data)).toEqual([ids[0]]);
+      expect(uuidsOf((await ask<Page>(pageQuery, { filter, last: 5, before: id })).data)).toEqual([ids[2]]);
+      expect(uuidsOf((await ask<Page>(pageQuery, { filter: { ...filter, sinceEventId: id } })).data)).toEqual([ids[2]]);
+    }
+  });
+
   it('finds an event by its global id', async () => {
     const id = await writeEvent(contextOf(testApp));
     const { data } = await ask(
@@ -174,7 +183,11 @@ describe('the query activity', () => {
   });
 
   it.each<[string, object, RegExp]>([
-    ['a cursor that is none', { after: 'first' }, /after: a cursor of this connection; given "first"/],
+    [
+      'a cursor that is none',
+      { after: 'first' },
+      /after: a cursor of this connection or the id of an event; given "first"/,
+    ],
     ['a page that is too large', { first: 501 }, /first: a number from 0 to 500; given 501/],
     ['a negative page', { last: -1 }, /last: a number from 0 to 500; given -1/],
     ['an event id that is none', { filter: { sinceEventId: 'x' } }, /since_event_id: .*given "x"/],
@@ -278,9 +291,19 @@ describe('the subscription activity', () => {
     expect(await costOf(40)).toBeLessThan(few + 5);
   });
 
+  it('goes on after the id of an event, as its UUID and as its global id', async () => {
+    const { ids } = await writeOnRequest(3);
+    for (const after of [ids[0], `memoryEvent:${ids[0]}`]) {
+      const seen = await take(await subscribe(feed, { after }), 2);
+      expect(seen.map(({ data }) => data?.activity.uuid)).toEqual(ids.slice(1));
+    }
+  });
+
   it.each([
     ['an id that is none', 'last', 'INVALID_INPUT'],
+    ['a global id of another type', `fact:${randomUUID()}`, 'INVALID_INPUT'],
     ['an event that is not there', randomUUID(), 'NOT_FOUND'],
+    ['an event that is not there, by its global id', `memoryEvent:${randomUUID()}`, 'NOT_FOUND'],
   ])('refuses to go on after %s', async (_, after, code) => {
     const [answer] = await take(await subscribe(feed, { after }), 1);
 
@@ -325,6 +348,43 @@ describe('the subscription activity', () => {
       message: expect.stringContaining('0.05 seconds') as string,
       extensions: { code: 'LIMIT_EXCEEDED', hint: expect.stringContaining('last event') as string },
     });
+  });
+});
+
+describe('the subscription activity over server-sent events', () => {
+  /** As a browser's EventSource asks, and what it takes from each frame. */
+  const frames = async (count: number, after: string | undefined, lastEventId?: string): Promise<string[][]> => {
+    const parameters = new URLSearchParams({ query: feed, variables: JSON.stringify({ after }) });
+    const headers = { accept: 'text/event-stream', ...(lastEventId && { 'last-event-id': lastEventId }) };
+    const response = await testApp.app.fetch(new Request(`${origin}/graphql?${parameters}`, { headers }));
+    const reader = response.body?.getReader();
+    let text = '';
+    while (text.split('event: next').length <= count || !text.endsWith('\n\n')) {
+      const chunk = await reader?.read();
+      if (chunk === undefined || chunk.done) break;
+      text += new TextDecoder().decode(chunk.value);
+    }
+    await reader?.cancel();
+    const blocks = text.split('\n\n').filter((block) => block.startsWith('event: next'));
+    return blocks.map((block) => block.split('\n').filter((line) => !line.startsWith('event: ')));
+  };
+  const frameOf = (id: string | undefined): unknown[] => [expect.stringContaining(`"uuid":"${id}"`), `id: ${id}`];
+
+  it('names each event, so that a client can resume', async () => {
+    const { ids } = await writeOnRequest(3);
+
+    expect(await frames(2, ids[0])).toEqual([frameOf(ids[1]), frameOf(ids[2])]);
+  });
+
+  it('resumes after the Last-Event-ID, whatever the document said at first', async () => {
+    const { ids } = await writeOnRequest(4);
+
+    expect(await frames(1, ids[0], ids[2])).toEqual([frameOf(ids[3])]);
+    expect(await frames(1, undefined, ids[2])).toEqual([frameOf(ids[3])]);
+  });
+
+  it('refuses a Last-Event-ID that is none', async () => {
+    expect(JSON.stringify(await frames(1, undefined, 'nonsense'))).toContain('INVALID_INPUT');
   });
 });
 

@@ -6,7 +6,7 @@ import { createClient, type Client } from 'graphql-ws';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createApp, type App } from '../../src/app.ts';
-import { createToken, revokeToken } from '../../src/auth/tokens.ts';
+import { createToken, hashToken, revokeToken } from '../../src/auth/tokens.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { serveRequests, serveSubscriptions, type ClientTimes } from '../../src/server.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
@@ -72,6 +72,8 @@ const statusesOf = async (count: number, ask: () => Promise<Response>): Promise<
 const countsOf = (statuses: readonly number[]): Record<number, number> =>
   Object.fromEntries([...new Set(statuses)].map((one) => [one, statuses.filter((status) => status === one).length]));
 
+/** For what happens soon, on a machine that may be busy. */
+
 interface Resolvable<T> {
   promise: Promise<T>;
   resolve(value: T): void;
@@ -125,7 +127,7 @@ describe('the rate of requests', () => {
     const app = appWith({ requestsPerMinute: 4, burst: 1 });
     await post(app, home);
     const [graphql, mcp] = [await post(app, home), await post(app, home, '/mcp')];
-    const message = 'requests: at most 4 a minute of one caller; given more';
+    const message = 'requests of one caller must be at most 4 a minute (got more)';
 
     expect([graphql.headers.get('retry-after'), mcp.headers.get('retry-after')]).toEqual(['15', '15']);
     expect(await graphql.json()).toEqual({
@@ -134,7 +136,7 @@ describe('the rate of requests', () => {
     expect(await mcp.json()).toEqual({
       jsonrpc: '2.0',
       id: null,
-      error: { code: -32_603, message: `${message} (Try again in 15 seconds.)` },
+      error: { code: -32_603, message: `${message} (Try again in 15 seconds.)`, data: { code: 'LIMIT_EXCEEDED' } },
     });
     passSeconds(14.5);
     expect((await post(app, home)).headers.get('retry-after')).toBe('1');
@@ -178,58 +180,128 @@ describe('the rate of requests', () => {
   });
 });
 
-describe('requests under way', () => {
-  it('of one caller have an end, and go on when one of them is done', async () => {
+/** Lets everything go on that waits for nothing from outside. */
+const settle = async (): Promise<void> => {
+  for (let turns = 0; turns < 20; turns++) await turn();
+};
+
+/** Whether the request has been answered by now. */
+const isAnswered = async (answer: Promise<unknown>): Promise<boolean> => {
+  await settle();
+  return Promise.race([answer.then(() => true), Promise.resolve(false)]);
+};
+
+describe('requests that run', () => {
+  it('of one caller have an end, and one more waits until one of them is done', async () => {
     const app = appWith({ maxConcurrentPerCaller: 2 });
     const [first, second] = [await begin(app, home), await begin(app, home)];
-    const refused = await post(app, home);
+    const third = post(app, home);
 
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
-    expect(await refused.json()).toMatchObject({
-      error: {
-        code: 'LIMIT_EXCEEDED',
-        message: 'requests under way of one caller: at most 2 at one time; given one more',
-      },
+    expect(await isAnswered(third)).toBe(false);
+    expect((await post(app, work)).status).toBe(200);
+    expect(await first.end()).toBe(200);
+    expect((await third).status).toBe(200);
+    expect(await second.end()).toBe(200);
+  });
+
+  it('of all callers have an end, and one more waits until one of them is done', async () => {
+    const app = appWith({ maxConcurrent: 2 });
+    const [first, second] = [await begin(app, home), await begin(app, work)];
+    const third = post(app, work, '/mcp');
+
+    expect(await isAnswered(third)).toBe(false);
+    expect((await post(app, 'bmt_nonsense')).status).toBe(401);
+    expect([await first.end(), (await third).status, await second.end()]).toEqual([200, 200, 200]);
+  });
+
+  it('wait in a queue of each caller, and one that is full is told with its code and when to try again', async () => {
+    const app = appWith({ maxConcurrentPerCaller: 1, maxQueuedPerCaller: 2 });
+    const first = await begin(app, home);
+    const waiting = [post(app, home), post(app, home)];
+    const [graphql, mcp] = [await post(app, home), await post(app, home, '/mcp')];
+    const message = 'queue of one caller must hold at most 2 requests (got one more)';
+
+    expect([graphql.status, graphql.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(await graphql.json()).toEqual({ error: { code: 'QUEUE_FULL', message, hint: 'Try again in 1 second.' } });
+    expect([mcp.status, mcp.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(await mcp.json()).toMatchObject({
+      error: { message: `${message} (Try again in 1 second.)`, data: { code: 'QUEUE_FULL' } },
     });
     expect((await post(app, work)).status).toBe(200);
     expect(await first.end()).toBe(200);
-    expect(await statusesOf(3, () => post(app, home))).toEqual([200, 200, 200]);
-    expect(await second.end()).toBe(200);
-    expect(await refusedFor(app, 'caller_requests')).toBe(1);
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200]);
+    expect(await refusedFor(app, 'caller_queue')).toBe(2);
   });
 
-  it('of all callers have an end, and go on when the load falls', async () => {
-    const app = appWith({ maxConcurrent: 2 });
-    const [first, second] = [await begin(app, home), await begin(app, work)];
-    const refused = await post(app, work, '/mcp');
+  it('wait in a queue of all callers, and one that is full is told as such', async () => {
+    const app = appWith({ maxConcurrent: 1, maxQueued: 1 });
+    await post(app, work);
+    const first = await begin(app, home);
+    const waiting = post(app, work);
+    expect((await post(app, 'bmt_nonsense')).status).toBe(401);
+    const refused = await post(app, home);
 
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
-    expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining('at most 2') as string } });
-    expect((await post(app, 'bmt_nonsense')).status).toBe(503);
-    expect([await first.end(), await second.end()]).toEqual([200, 200]);
-    expect(await statusesOf(3, () => post(app, 'bmt_nonsense'))).toEqual([401, 401, 401]);
-    expect(await statusesOf(3, () => post(app, work))).toEqual([200, 200, 200]);
-    expect(await refusedFor(app, 'requests')).toBe(2);
+    expect(await refused.json()).toMatchObject({ error: { code: 'QUEUE_FULL' } });
+    expect([await first.end(), (await waiting).status]).toEqual([200, 200]);
+    expect(await refusedFor(app, 'queue')).toBe(1);
   });
 
-  it('of one caller that comes with far too many at once leave another its own', async () => {
-    const app = appWith({ maxConcurrent: 8, maxConcurrentPerCaller: 2, burst: 1_000_000 });
-    const over = new AbortController();
-    ends.push(() => over.abort());
-    const flooded = new Set<number>();
-    const flood = Array.from({ length: 24 }, async () => {
-      while (!over.signal.aborted) {
-        flooded.add((await post(app, home)).status);
-        // As by a network: a refusal is there so soon that nobody else would get a turn.
-        await turn();
-      }
-    });
-    const statuses = await statusesOf(10, () => post(app, work));
-    over.abort();
-    await Promise.all(flood);
+  it('of one caller that comes with far too many at once delay another by one of them', async () => {
+    const app = appWith({ maxConcurrent: 1, maxQueuedPerCaller: 100 });
+    const order: string[] = [];
+    const send = async (token: string, name: string): Promise<void> => {
+      await post(app, token);
+      order.push(name);
+    };
+    await Promise.all([post(app, home), post(app, work)]);
+    const first = await begin(app, home);
+    const flood = Array.from({ length: 50 }, () => send(home, 'flood'));
+    const other = send(work, 'other');
+    await settle();
+    expect(await first.end()).toBe(200);
+    await Promise.all([...flood, other]);
 
-    expect(statuses).toEqual(Array.from({ length: 10 }, () => 200));
-    expect(flooded).toEqual(new Set([200, 429]));
+    expect(order).toHaveLength(51);
+    expect(order.indexOf('other')).toBeLessThanOrEqual(1);
+  });
+
+  it('that wait for half of their time are answered with TIMEOUT and not begun', async () => {
+    const app = appWith({ mode: 'none', maxConcurrent: 1, requestTimeoutSeconds: 8 });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const first = await begin(app);
+    const waiting = post(app);
+    await settle();
+    vi.advanceTimersByTime(4000);
+    const answer = await waiting;
+
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({
+      error: {
+        code: 'TIMEOUT',
+        message: 'request must be started within 4 seconds (got no turn by then); nothing was done',
+      },
+    });
+    vi.useRealTimers();
+    expect(await first.end()).toBe(200);
+    expect((await post(app)).status).toBe(200);
+  });
+
+  it('whose client hangs up while they wait leave the queue', async () => {
+    const app = appWith({ mode: 'none', maxConcurrent: 1, maxQueued: 1 });
+    const first = await begin(app);
+    const hangUp = new AbortController();
+    const headers = { 'content-type': 'application/json' };
+    const request = { method: 'POST', headers, body: query, signal: hangUp.signal };
+    const abandoned = app.fetch(new Request('http://localhost/graphql', request));
+    await settle();
+    expect((await post(app)).status).toBe(503);
+    hangUp.abort();
+    expect((await abandoned).status).toBe(499);
+    const next = post(app);
+    expect(await isAnswered(next)).toBe(false);
+
+    expect([await first.end(), (await next).status]).toEqual([200, 200]);
   });
 
   /** Until they are let go, all who are looked up wait for it. */
@@ -247,7 +319,7 @@ describe('requests under way', () => {
   it.each(['for the first time', 'once more'])(
     'of one caller take no place of others while its token is looked up %s',
     async (when) => {
-      const app = appWith({ maxConcurrent: 8, maxConcurrentPerCaller: 2 });
+      const app = appWith({ maxConcurrent: 8, maxConcurrentPerCaller: 2, maxQueuedPerCaller: 10 });
       if (when === 'once more') for (const token of [home, work]) await post(app, token);
       const lookUps = holdLookUps();
       const flood = Array.from({ length: 20 }, () => post(app, home));
@@ -256,25 +328,29 @@ describe('requests under way', () => {
 
       expect((await other).status).toBe(200);
       const statuses = (await Promise.all(flood)).map(({ status }) => status);
-      expect(countsOf(statuses)).toEqual({ 200: 2, 429: 18 });
+      expect(countsOf(statuses)).toEqual({ 200: 12, 429: 8 });
     },
   );
 
-  it('of strangers, each with another token, leave half of the places to those who are known', async () => {
-    const app = appWith({ maxConcurrent: 4 });
+  it('of strangers, each with another token, take no place of those who are known', async () => {
+    const app = appWith({ maxConcurrent: 4, maxQueued: 5 });
     await post(app, home);
-    const lookUps = holdLookUps();
-    const strangers = Array.from({ length: 9 }, (_, index) => post(app, `bmt_made-up-${index}`));
-    const known = post(app, home);
-    const refused = await post(app, work);
-    lookUps.release();
-
-    expect((await known).status).toBe(200);
-    expect(await refused.json()).toMatchObject({
-      error: { message: 'requests under way of callers that are not known yet: at most 2 at one time; given one more' },
+    const findToken = testApp.core.db.findToken.bind(testApp.core.db);
+    const ofHome = hashToken(home);
+    const held = promise<void>();
+    const lookUps = vi.spyOn(testApp.core.db, 'findToken').mockImplementation(async (hash, at) => {
+      if (hash !== ofHome) await held.promise;
+      return findToken(hash, at);
     });
+    ends.push(() => lookUps.mockRestore());
+    const strangers = Array.from({ length: 9 }, (_, index) => post(app, `bmt_made-up-${index}`));
+    await settle();
+
+    expect((await post(app, home)).status).toBe(200);
+    expect(lookUps.mock.calls.filter(([hash]) => hash !== ofHome)).toHaveLength(2);
+    held.resolve();
     const statuses = (await Promise.all(strangers)).map(({ status }) => status);
-    expect(countsOf(statuses)).toEqual({ 401: 2, 503: 7 });
+    expect(countsOf(statuses)).toEqual({ 401: 7, 503: 2 });
     expect((await post(app, work)).status).toBe(200);
   });
 
@@ -294,7 +370,7 @@ describe('requests under way', () => {
   });
 
   it('that are too many keep nobody from health, readiness, metrics and the first page', async () => {
-    const app = appWith({ mode: 'none', maxConcurrent: 1, burst: 1 });
+    const app = appWith({ mode: 'none', maxConcurrent: 1, maxQueued: 0, burst: 2 });
     const only = await begin(app);
     const paths = ['/', '/healthz', '/metrics', '/.well-known/oauth-protected-resource'];
     const get = (path: string): Promise<Response> => app.fetch(new Request(`http://localhost${path}`));
@@ -303,13 +379,13 @@ describe('requests under way', () => {
     expect(await (await get('/readyz')).json()).toHaveProperty('checks');
     expect((await post(app)).status).toBe(503);
     expect(await only.end()).toBe(200);
-    expect((await post(app)).status).toBe(429);
+    expect(await statusesOf(2, () => post(app))).toEqual([200, 429]);
   });
 });
 
 describe('a request that takes too long', () => {
   it('is answered with TIMEOUT, and takes up its place until its work has ended', async () => {
-    const app = appWith({ mode: 'none', requestTimeoutSeconds: 7, maxConcurrentPerCaller: 1 });
+    const app = appWith({ mode: 'none', requestTimeoutSeconds: 7, maxConcurrentPerCaller: 1, maxQueuedPerCaller: 0 });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const slow = await begin(app);
     vi.advanceTimersByTime(7000);
@@ -317,7 +393,7 @@ describe('a request that takes too long', () => {
 
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
     expect(await answer.json()).toMatchObject({
-      error: { code: 'TIMEOUT', message: 'request: at most 7 seconds; it took longer' },
+      error: { code: 'TIMEOUT', message: 'request must be answered within 7 seconds (got no answer by then)' },
     });
     expect((await post(app)).status).toBe(429);
     await slow.end();
@@ -390,7 +466,7 @@ describe('feeds over server-sent events', () => {
 
     expect([first.status, second.status, third.status]).toEqual([200, 200, 429]);
     expect(third.response.headers.get('retry-after')).toBe('5');
-    expect(await third.response.text()).toMatch(/feeds of one caller: at most 2 at one time.*LIMIT_EXCEEDED/);
+    expect(await third.response.text()).toMatch(/feeds of one caller must be at most 2 at one time.*LIMIT_EXCEEDED/);
     expect((await opened(app, work)).status).toBe(200);
     await first.close();
     expect((await opened(app, home)).status).toBe(200);
@@ -500,8 +576,8 @@ describe('operations over graphql-ws', () => {
       return { errors: error };
     }
   };
-  const refusal = (message: string): object => ({
-    errors: [{ message: expect.stringContaining(message) as string, extensions: { code: 'LIMIT_EXCEEDED' } }],
+  const refusal = (message: string, code = 'LIMIT_EXCEEDED'): object => ({
+    errors: [{ message: expect.stringContaining(message) as string, extensions: { code } }],
   });
 
   it('spend the same requests, and the connection stays', async () => {
@@ -512,21 +588,26 @@ describe('operations over graphql-ws', () => {
     expect((await post(app)).status).toBe(200);
     expect(await ask(client)).toEqual({ data: { __typename: 'Query' } });
     expect(await ask(client, '{ nonsense }')).toHaveProperty('errors');
-    expect(await ask(client)).toMatchObject(refusal('requests: at most 60 a minute'));
+    expect(await ask(client)).toMatchObject(refusal('requests of one caller must be at most 60 a minute'));
     passSeconds(1);
     expect(await ask(client)).toEqual({ data: { __typename: 'Query' } });
   });
 
-  it('share the places with the requests', async () => {
-    const app = appWith({ mode: 'none', maxConcurrentPerCaller: 1 });
+  it('share the places and the queue with the requests', async () => {
+    const app = appWith({ mode: 'none', maxConcurrentPerCaller: 1, maxQueuedPerCaller: 1 });
     const { url } = await listenWith(app);
     const client = clientOf(url);
     const slow = await begin(app);
+    const waiting = post(app);
+    await settle();
 
-    expect(await ask(client)).toMatchObject(refusal('requests under way of one caller: at most 1'));
-    expect(await slow.end()).toBe(200);
+    expect(await ask(client)).toMatchObject(refusal('queue of one caller must hold at most 1', 'QUEUE_FULL'));
+    expect([await slow.end(), (await waiting).status]).toEqual([200, 200]);
     expect(await ask(client)).toEqual({ data: { __typename: 'Query' } });
-    expect(await ask(client)).toEqual({ data: { __typename: 'Query' } });
+    const another = await begin(app);
+    const answer = ask(client);
+    expect(await another.end()).toBe(200);
+    expect(await answer).toEqual({ data: { __typename: 'Query' } });
   });
 
   it('share the feeds, and a client that is gone makes room', async () => {
@@ -562,7 +643,7 @@ describe('operations over graphql-ws', () => {
 
     expect([code, reason.toString()]).toEqual([
       1013,
-      'connections of one caller: at most 1 at one time; given one more',
+      'connections of one caller must be at most 1 at one time (got one more)',
     ]);
     expect(await refusedFor(app, 'caller_sockets')).toBe(1);
     first.close();

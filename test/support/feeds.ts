@@ -55,7 +55,7 @@ async function* readMessages<Data>(
     received = blocks.pop() ?? '';
     for (const block of blocks) {
       if (block.startsWith('event: complete')) return;
-      const data = /^event: next\ndata: (.*)$/s.exec(block)?.[1];
+      const data = /^event: next\ndata: (.*)$/m.exec(block)?.[1];
       if (data !== undefined) yield JSON.parse(data) as FeedAnswer<Data>;
     }
   }

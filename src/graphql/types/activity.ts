@@ -7,8 +7,8 @@ import {
   activityLimit,
   countActivity,
   formatPosition,
+  getPosition,
   listActivity,
-  parsePosition,
   readActivity,
   sinceAllowed,
   type ActivityRead,
@@ -19,6 +19,7 @@ import { checkNumber } from '../../memory/values.ts';
 import { builder } from '../builder.ts';
 import type { GraphQLContext } from '../context.ts';
 import { readMemoriesTogether } from '../event-memories.ts';
+import { nameFrame } from '../feed-ids.ts';
 import { EntityTypeEnum, MemoryEventRef } from './event.ts';
 
 const ActivityFilterInput = builder.inputType('ActivityFilter', {
@@ -32,7 +33,7 @@ const ActivityFilterInput = builder.inputType('ActivityFilter', {
     since: t.field({ type: 'DateTime', description: 'From this moment on.' }),
     until: t.field({ type: 'DateTime', description: 'Before this moment.' }),
     scope: t.string({ description: 'Facts and rules of this scope, episodes of this butler, and their links.' }),
-    sinceEventId: t.string({ description: 'Later than the event with this UUID.' }),
+    sinceEventId: t.string({ description: 'Later than the event with this UUID or global id.' }),
   }),
 });
 
@@ -59,8 +60,8 @@ builder.queryField('activity', (t) =>
               limit,
               newestFirst: !inverted,
               // Newest first: what comes after a cursor is earlier.
-              before: readCursor('after', after),
-              after: readCursor('before', before),
+              before: await readCursor(context, 'after', after),
+              after: await readCursor(context, 'before', before),
             });
             return prepareEvents(context, info, events, ['edges', 'node']);
           },
@@ -136,19 +137,21 @@ builder.subscriptionField('activity', (t) =>
     args: {
       filter: t.arg({ type: ActivityFilterInput, description: 'Which events are wanted.' }),
       after: t.arg.string({
-        description: 'UUID of the last event that was seen. Without it, the feed begins now.',
+        description:
+          'UUID or global id of the last event that was seen. Without it, the feed begins now. Over server-sent events, the header Last-Event-ID takes its place: each frame has the UUID of its event as `id`.',
       }),
     },
     subscribe: async (_root, { filter, after }, context, info) => {
       const feed = await context.activity.follow(context.memory, {
         filter,
-        after,
+        after: context.lastEventId ?? after,
         prepare: (events) => prepareEvents(context, info, events, []),
       });
       return untilProblem(feed);
     },
-    resolve: (item) => {
+    resolve: (item, _args, context) => {
       if (item instanceof FeedProblem) throw item.error;
+      nameFrame(context, item.id);
       return item;
     },
   }),
@@ -186,11 +189,13 @@ async function prepareEvents(
   }
 }
 
-function readCursor(field: string, cursor: string | undefined): EventPosition | undefined {
+async function readCursor(
+  { memory }: GraphQLContext,
+  field: string,
+  cursor: string | undefined,
+): Promise<EventPosition | undefined> {
   if (cursor === undefined) return undefined;
-  const position = parsePosition(cursor);
-  if (position === null) throw invalidInput(field, 'a cursor of this connection', cursor);
-  return position;
+  return getPosition(memory, field, cursor, 'a cursor of this connection or the id of an event');
 }
 
 /** A time as text becomes a time; an id or a place stays what it is. */
