@@ -72,8 +72,6 @@ const statusesOf = async (count: number, ask: () => Promise<Response>): Promise<
 const countsOf = (statuses: readonly number[]): Record<number, number> =>
   Object.fromEntries([...new Set(statuses)].map((one) => [one, statuses.filter((status) => status === one).length]));
 
-/** For what happens soon, on a machine that may be busy. */
-
 interface Resolvable<T> {
   promise: Promise<T>;
   resolve(value: T): void;
