@@ -50,7 +50,7 @@ it('counts no reference for what a viewer reads, and keeps the receipt of its co
   const { memory, references } = testApp.app.createContext({}, viewer);
   const { receiptId } = await buildContext(memory, { triggerPrompt: 'tea', butler: 'home' });
   const [fact] = await memory.db.tenant('house').fact.findMany();
-  references.enqueue(memory, [{ type: 'fact', id: fact?.id ?? '' }]);
+  references.enqueue(memory, [{ type: 'fact', id: fact?.id ?? '' }], null);
   await references.flush();
 
   expect(await memory.db.tenant('house').contextReceipt.count({ where: { id: receiptId } })).toBe(1);
