@@ -24,7 +24,8 @@ const { withoutDatabase, perEngine, drills } = findTestFiles(import.meta.dirname
 const isDrills = process.env['BUTLER_TEST_DRILLS'] === '1';
 const only = (files: string[]): string[] => (isDrills ? files.filter((file) => drills.includes(file)) : files);
 
-const timeoutMs = isDrills ? 1_800_000 : 300_000;
+// Below the longest grace of a server, 600 s: a stop that waits for what it should not fails by this limit.
+const timeoutMs = isDrills ? 1_800_000 : 540_000;
 
 const projects = [
   { name: 'no database', include: only(withoutDatabase) },

@@ -44,10 +44,14 @@ function markBuilt() {
   writeFileSync(buildStamp, '');
 }
 
-/** Runs commands of this project one after another; ends the process with the code of the first that fails. */
+/**
+ * Runs commands of this project one after another; ends the process with the code of the first that fails. A quiet step
+ * prints only when it fails.
+ */
 export function runSteps(steps) {
   for (const step of steps) {
-    const { status, error } = runCommand(step, 'inherit');
+    const { status, error, stdout, stderr } = runCommand(step, step.isQuiet ? 'pipe' : 'inherit');
+    if (step.isQuiet && status !== 0) process.stderr.write(`${stdout}${stderr}`);
     if (error) console.error(`${step.command.join(' ')}: ${error.message}`);
     if (status !== 0) process.exit(status ?? 1);
   }

@@ -108,7 +108,7 @@ function generateIfStale() {
 function makeIfStale(made, sources, command) {
   const newest = Math.max(...sources.map((file) => statSync(file).mtimeMs));
   if (existsSync(made) && statSync(made).mtimeMs >= newest) return;
-  runSteps([{ command }]);
+  runSteps([{ command, isQuiet: true }]);
   // A generator that finds nothing to change leaves the old time, and would be run again each time.
   utimesSync(made, new Date(), new Date());
 }

@@ -27,7 +27,7 @@ function connect(): Connection {
         fail: (error) => end(() => reject(error))(),
       });
     });
-  const connection = { query, open, sent } as unknown as Connection;
+  const connection: Connection = { query, open, sent };
   const pool = new EventEmitter();
   queueStatements(pool as unknown as Pool);
   pool.emit('connect', connection);

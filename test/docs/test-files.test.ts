@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findTestFiles, type TestFiles } from '../support/test-files.ts';
 
 /** Not in one piece, or this file would need a database too. */
-const marker = `inject('${'testRun'}')`;
+const marker = ['inject(', 'testRun', ')'].join("'");
 let root: string;
 
 beforeEach(async () => {
