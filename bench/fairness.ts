@@ -117,7 +117,8 @@ async function searchInto(load: Load, arrival: number, address: string, token: s
 
 /** The status, or what went wrong. */
 async function search(address: string, token: string): Promise<string> {
-  const query = 'query ($input: SearchInput!) { search(input: $input) { results { score memory { content } } } }';
+  const query =
+    'query ($input: SearchInput!) { search(input: $input, countReference: true) { results { score memory { content } } } }';
   const response = await fetch(`${address}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },

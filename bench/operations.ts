@@ -7,20 +7,21 @@ export interface Operation {
   variables: (number: number) => Record<string, unknown>;
 }
 
+/** Reads count their references, as those of an agent do: what that costs is measured too. */
 export const context: Operation = {
-  query: 'query ($input: ContextInput!) { context(input: $input) { text tokensUsed receiptId } }',
+  query: 'query ($input: ContextInput!) { context(input: $input, countReference: true) { text tokensUsed receiptId } }',
   variables: (number) => ({ input: { butler: 'bench', triggerPrompt: question(number) } }),
 };
 
 const found = 'results { score memory { uuid content createdAt } }';
 
 export const search: Operation = {
-  query: `query ($input: SearchInput!) { search(input: $input) { ${found} } }`,
+  query: `query ($input: SearchInput!) { search(input: $input, countReference: true) { ${found} } }`,
   variables: (number) => ({ input: { query: question(number) } }),
 };
 
 export const recall: Operation = {
-  query: `query ($input: RecallInput!) { recall(input: $input) { ${found} } }`,
+  query: `query ($input: RecallInput!) { recall(input: $input, countReference: true) { ${found} } }`,
   variables: (number) => ({ input: { topic: question(number) } }),
 };
 

@@ -465,10 +465,9 @@ const memory = table({
       default: 7,
       description: 'Days of age without which mid is not left',
     }),
-    promote_after_sessions: setting(wholeNumber(0, 1_000_000), {
+    promote_after_sessions: setting(wholeNumber(0, 100), {
       default: 2,
-      description:
-        'Sessions in whose recalls and searches it was found, without which mid is not left; 0 asks for none',
+      description: 'Distinct sessions that it must have been returned to before it leaves mid; 0 asks for none',
     }),
   }),
   long: table({

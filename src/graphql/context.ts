@@ -11,7 +11,7 @@ export interface GraphQLContext {
   readonly health: HealthProbe;
   readonly activity: ActivityFeed;
   /** Counts what was returned to someone who asked, after the answer was sent. */
-  readonly references: Pick<ReferenceQueue, 'enqueue' | 'flush'>;
+  readonly references: Pick<ReferenceQueue, 'enqueue' | 'enqueueShown' | 'flush'>;
   /** Runs jobs by name, for operators. */
   readonly jobs: JobRunner;
   /** Writes down who looked at what, with rights that the caller may not have. */

@@ -63,7 +63,7 @@ export function createGraphQLHttpDoor(options: GraphQLHttpOptions): GraphQLHttpD
 /** A page of another site can have a browser send a GET: it must not count as somebody who needed a memory. */
 function withoutReferences(context: GraphQLContext): GraphQLContext {
   const flush = (): Promise<void> => context.references.flush();
-  return { ...context, references: { enqueue: () => undefined, flush } };
+  return { ...context, references: { enqueue: () => undefined, enqueueShown: () => undefined, flush } };
 }
 
 /** A parsed document takes some forty times its text: by number alone, a thousand long ones would fill the memory. */

@@ -37,7 +37,6 @@ function promotionStage(context: MemoryContext, at: Date): Stage {
   const { mid } = context.config.memory;
   const origin = originOf(context, at);
   const query: PromotionQuery = {
-    at,
     steps,
     tenantId: origin.tenantId,
     minReferences: mid.promoteAfterRefs,

@@ -17,7 +17,9 @@ const mimeType = 'application/json';
 const memoryTypes = { episode: 'Episode', fact: 'Fact', rule: 'Rule' } as const;
 
 const memoryOperation = /* GraphQL */ `
-  query MemoryResource($type: MemoryType!, $id: String!) { memory(type: $type, id: $id) { ${memoryFields} } }
+  query MemoryResource($type: MemoryType!, $id: String!) {
+    memory(type: $type, id: $id, countReference: true) { ${memoryFields} }
+  }
 `;
 
 /** Those without a parameter: each is what a tool answers that is called without arguments. */

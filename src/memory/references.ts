@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.ts';
 import { bumpReferencesOf, type ReferenceCount } from '../db/sql/bump-references.ts';
@@ -5,52 +6,97 @@ import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
 import type { MemoryContext } from './context.ts';
 import type { MemoryReference } from './links.ts';
 
+type Reader = Pick<MemoryContext, 'principal' | 'now'>;
+
 /**
- * Memories that were returned to someone who asked: one more reference each, and referenced now. One statement a type.
- * No event tells it: an event for each look would bury those that tell of a change.
+ * Counts memories that were returned to someone who asked: one more reference each, now, by this session. One statement for
+ * each type, and no event: an event for each read would bury those that tell of a change.
  */
-export async function bumpReferences(context: MemoryContext, references: readonly MemoryReference[]): Promise<void> {
+export async function bumpReferences(
+  context: MemoryContext,
+  references: readonly MemoryReference[],
+  sessionId: string | null = null,
+): Promise<void> {
   const pending = new PendingReferences();
-  pending.add(references, context.now());
-  await pending.write(context.db, context.principal.tenantId);
+  pending.count(references, context.now(), sessionOf(context, sessionId));
+  await pending.write(context.db, context.principal.tenantId, mostSessionsOf(context));
+}
+
+/** A digest of the session that reads. Without an id, a session is one butler on one UTC day. */
+function sessionOf({ principal, now }: Reader, sessionId: string | null): string {
+  return hash('sha256', sessionId ?? `${principal.butler ?? ''} ${now().toISOString().slice(0, 10)}`).slice(0, 16);
+}
+
+/** Promotion asks for no more sessions than these, so no more are kept. */
+function mostSessionsOf({ config }: Pick<MemoryContext, 'config'>): number {
+  return config.memory.mid.promoteAfterSessions;
+}
+
+/** What is not written yet of one memory. */
+interface Pending extends ReferenceCount {
+  sessions: string[];
 }
 
 /** References of one tenant that are not written yet. Those of the same memory become one. */
 class PendingReferences {
-  readonly #byType: Record<MemoryType, Map<string, ReferenceCount>> = {
+  readonly #byType: Record<MemoryType, Map<string, Pending>> = {
     episode: new Map(),
     fact: new Map(),
     rule: new Map(),
   };
 
   /** One call's answer counts each memory once, however often it is in it. */
-  add(references: readonly MemoryReference[], at: Date): void {
-    const once = new Map(references.map(({ type, id }) => [`${type} ${id}`, { type, id }]));
-    for (const { type, id } of once.values()) this.#count(type, { id, count: 1, at });
+  count(references: readonly MemoryReference[], at: Date, session: string): void {
+    const sessions = [session];
+    for (const { type, id } of distinct(references)) this.#add(type, { id, count: 1, at, sessions, shownAt: null });
+  }
+
+  /** A context shows what it chose by itself: that is no reference. */
+  show(references: readonly MemoryReference[], shownAt: Date): void {
+    for (const { type, id } of distinct(references)) {
+      this.#add(type, { id, count: 0, at: null, sessions: [], shownAt });
+    }
   }
 
   merge(other: PendingReferences): void {
-    for (const type of memoryTypes) for (const reference of other.#byType[type].values()) this.#count(type, reference);
+    for (const type of memoryTypes) for (const pending of other.#byType[type].values()) this.#add(type, pending);
   }
 
   get size(): number {
     return memoryTypes.reduce((total, type) => total + this.#byType[type].size, 0);
   }
 
-  async write(db: Database, tenantId: string): Promise<void> {
+  async write(db: Database, tenantId: string, mostSessions: number): Promise<void> {
     const types = memoryTypes.filter((type) => this.#byType[type].size > 0);
     if (types.length === 0) return;
     await db.roundTrip(
       tenantId,
-      types.map((type) => bumpReferencesOf(type, tenantId, [...this.#byType[type].values()])),
+      types.map((type) => bumpReferencesOf(type, tenantId, [...this.#byType[type].values()], mostSessions)),
     );
   }
 
-  #count(type: MemoryType, { id, count, at }: ReferenceCount): void {
+  #add(type: MemoryType, { id, count, at, sessions, shownAt }: Pending): void {
     const known = this.#byType[type].get(id);
-    const latest = known !== undefined && known.at > at ? known.at : at;
-    this.#byType[type].set(id, { id, count: (known?.count ?? 0) + count, at: latest });
+    this.#byType[type].set(id, {
+      id,
+      count: (known?.count ?? 0) + count,
+      at: latest(known?.at, at),
+      sessions: [...new Set([...(known?.sessions ?? []), ...sessions])].slice(0, mostSessionsPending),
+      shownAt: latest(known?.shownAt, shownAt),
+    });
   }
+}
+
+/** As many as the configuration can ask for. */
+const mostSessionsPending = 100;
+
+function distinct(references: readonly MemoryReference[]): Iterable<MemoryReference> {
+  return new Map(references.map(({ type, id }) => [`${type} ${id}`, { type, id }])).values();
+}
+
+function latest(known: Date | null | undefined, given: Date | null): Date | null {
+  if (known == null || given === null) return known ?? given;
+  return known > given ? known : given;
 }
 
 /** Memories whose references wait while the database cannot be reached; beyond them the oldest answers are dropped. */
@@ -66,19 +112,36 @@ const writeAfterMs = 100;
 export class ReferenceQueue {
   readonly #db: Database;
   readonly #logger: Logger;
+  readonly #mostSessions: number;
   #pending = new Map<string, PendingReferences>();
   #writing: Promise<void> | null = null;
   #scheduled: NodeJS.Timeout | null = null;
 
-  constructor({ db, logger }: { db: Database; logger: Logger }) {
-    this.#db = db;
-    this.#logger = logger;
+  constructor(core: Pick<MemoryContext, 'db' | 'logger' | 'config'>) {
+    this.#db = core.db;
+    this.#logger = core.logger;
+    this.#mostSessions = mostSessionsOf(core);
   }
 
-  enqueue({ principal, now }: Pick<MemoryContext, 'principal' | 'now'>, references: readonly MemoryReference[]): void {
+  /** Counts memories that were returned to someone who asked, in the session of that id. */
+  enqueue(reader: Reader, references: readonly MemoryReference[], sessionId: string | null): void {
+    const session = sessionOf(reader, sessionId);
+    this.#enqueue(reader, references, (pending) => pending.count(references, reader.now(), session));
+  }
+
+  /** Notes memories that a context showed: they are evicted later. */
+  enqueueShown(reader: Reader, references: readonly MemoryReference[]): void {
+    this.#enqueue(reader, references, (pending) => pending.show(references, reader.now()));
+  }
+
+  #enqueue(
+    { principal }: Reader,
+    references: readonly MemoryReference[],
+    add: (pending: PendingReferences) => void,
+  ): void {
     // A visitor is not one for whom the memories of a tenant are kept.
     if (references.length === 0 || principal.visit !== undefined) return;
-    this.#pendingOf(principal.tenantId).add(references, now());
+    add(this.#pendingOf(principal.tenantId));
     this.#scheduled ??= setTimeout(() => {
       this.#scheduled = null;
       void this.flush();
@@ -115,7 +178,7 @@ export class ReferenceQueue {
     const batch = this.#pending;
     this.#pending = new Map();
     for (const [tenantId, references] of batch) {
-      await references.write(this.#db, tenantId).catch((error: unknown) => {
+      await references.write(this.#db, tenantId, this.#mostSessions).catch((error: unknown) => {
         this.#logger.error({ err: error, tenantId, memories: references.size }, 'references were not written');
         this.#keep(tenantId, references);
       });

@@ -10,13 +10,18 @@ export type PastRow = MemoryRow & {
 };
 
 /** What events do not keep: references are counted now and were not told one by one. */
-const notKept = { referenceCount: 0, lastReferencedAt: null };
+const notKept = { referenceCount: 0, lastReferencedAt: null, lastShownAt: null };
 
 export function rowOf(type: MemoryType, snapshot: Snapshot, at: Date): PastRow {
   const entries = Object.entries(snapshot).map(([name, value]) => [toCamelCase(name), valueOf(name, value)]);
   const row = Object.fromEntries(entries) as Record<string, unknown>;
-  const derived = type === 'episode' ? { consolidated: row['consolidationStatus'] === 'consolidated' } : {};
-  return { ...notKept, ...derived, ...row, viewedAt: at } as unknown as PastRow;
+  return { ...notKept, ...ownOf(type, row), ...row, viewedAt: at } as unknown as PastRow;
+}
+
+/** What an event does not keep of one type. */
+function ownOf(type: MemoryType, row: Record<string, unknown>): object {
+  if (type === 'episode') return { consolidated: row['consolidationStatus'] === 'consolidated' };
+  return type === 'fact' ? { referenceSessions: [] } : {};
 }
 
 /** The moment a memory is looked at: a past one, or now. */

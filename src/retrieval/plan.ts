@@ -29,6 +29,8 @@ export interface PreparedSearch {
   filter: RowFilter;
   mode: SearchMode;
   limit: number;
+  /** The session that asks. */
+  sessionId: string | null;
   /** Candidates that each channel brings. */
   most: number;
   routing: Routing;

@@ -19,6 +19,8 @@ export interface RecallInput extends Omit<SearchFilter, 'types'> {
   topic: string;
   mode?: SearchMode | null | undefined;
   limit?: number | null | undefined;
+  /** The session that asks, for its receipt and for promotion. */
+  sessionId?: string | null | undefined;
   /** Facts and rules when left out. */
   types?: SearchFilter['types'];
 }
@@ -104,6 +106,7 @@ function outcomeOf(
     query: search.query.text,
     mode: search.mode,
     limit: search.limit,
+    sessionId: search.sessionId,
     intent: search.routing.intent,
     semanticChannel,
     results,

@@ -3,6 +3,7 @@ import { atPlace } from '../memory/at-place.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import type { MemoryReference } from '../memory/links.ts';
 import { asMemory, referenceKey, type Memory, type MemoryRow } from '../memory/memories.ts';
+import { checkOptionalUuid } from '../memory/values.ts';
 import { completeSearch, matchesToRank, type SearchMode } from './defaults.ts';
 import { completeFilter, type SearchFilter } from './filter.ts';
 import { findMatches, type FoundMatches } from './find-matches.ts';
@@ -19,6 +20,8 @@ export interface SearchInput extends SearchFilter {
   mode?: SearchMode | null | undefined;
   /** 1 to 1000. */
   limit?: number | null | undefined;
+  /** The session that asks: distinct sessions count towards promotion. */
+  sessionId?: string | null | undefined;
 }
 
 export interface SearchResult {
@@ -45,6 +48,7 @@ export interface SearchOutcome {
   query: string;
   mode: SearchMode;
   limit: number;
+  sessionId: string | null;
   intent: Intent;
   semanticChannel: SemanticChannel;
   results: SearchResult[];
@@ -90,6 +94,7 @@ export function prepareSearch(
     filter,
     mode,
     limit,
+    sessionId: checkOptionalUuid('session_id', input.sessionId),
     most: matchesToRank(limit, retrieval),
     routing: routeQuery(query.text, filter.at, retrieval.intentRouting),
     toShow: false,
@@ -129,6 +134,7 @@ function outcomeOf(
     query: search.query.text,
     mode: search.mode,
     limit: search.limit,
+    sessionId: search.sessionId,
     intent: search.routing.intent,
     semanticChannel,
     results,

@@ -141,30 +141,4 @@ describe('what is remembered', () => {
       }
     });
   });
-
-  it('counts as referenced once for each answer at the doors, and not for a context', async () => {
-    const scope = newScope();
-    const { app, core } = testApp;
-    const ask = (query: string): Promise<Response> =>
-      app.fetch(
-        new Request('http://localhost/graphql', {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ query }),
-        }),
-      );
-    await ask(
-      `mutation { storeFact(input: { subject: "user", predicate: "${scope}", content: "owns a barometer", scope: "${scope}" }) { __typename } }`,
-    );
-    const read = (): Promise<{ id: string; referenceCount: number; lastReferencedAt: Date | null }> =>
-      core.db.tenant('default').fact.findFirstOrThrow({ where: { scope } });
-    const { id } = await read();
-    await ask(`{ search(input: { query: "barometer", scope: "${scope}" }) { results { score } } }`);
-    await ask(`{ recall(input: { topic: "barometer", scope: "${scope}" }) { results { score } } }`);
-    await ask(`{ memory(type: fact, id: "${id}") { uuid } }`);
-    await ask(`{ context(input: { triggerPrompt: "barometer", butler: "${scope}" }) { text } }`);
-    await app.createContext().references.flush();
-
-    expect(await read()).toMatchObject({ referenceCount: 3, lastReferencedAt: testApp.clock.now });
-  });
 });

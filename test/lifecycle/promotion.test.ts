@@ -5,10 +5,10 @@ import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeEpisode, type Episode } from '../../src/memory/episodes.ts';
 import type { Fact } from '../../src/memory/facts.ts';
 import { forgetMemory } from '../../src/memory/memories.ts';
+import { bumpReferences } from '../../src/memory/references.ts';
 import { undoEvent } from '../../src/memory/undo.ts';
 import { findDifferences } from '../../src/memory/verify.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
-import { insertRow, rowOf } from '../support/rows.ts';
 import { execute, newScene, type Scene } from './support.ts';
 
 let core: TestCore;
@@ -26,28 +26,29 @@ const context = (): MemoryContext => scene.context();
 const none = { promoted: 0, extended: 0, failed: 0 };
 const run = (): Promise<Record<string, number>> => sweepPromotions(context(), { dryRun: false });
 
-interface Shown {
+interface Read {
   session?: string | null;
   butler?: string;
-  kind?: string;
 }
 
-/** So many references now, and a receipt for each of these answers. */
-async function refer({ id }: { id: string }, count: number, shown: Shown[] = twoSessions()): Promise<void> {
-  for (const table of ['facts', 'episodes']) {
-    await execute(scene, `UPDATE ${table} SET reference_count = reference_count + $2 WHERE id = $1`, [id, count]);
+/** So many references now, some of them by these reads. */
+async function refer({ id }: { id: string }, count: number, reads: Read[] = twoSessions()): Promise<void> {
+  for (const { session = null, butler = 'alfred' } of reads) {
+    const reader = { ...context(), principal: { ...context().principal, butler } };
+    await bumpReferences(reader, [{ type: 'fact', id }], session);
   }
-  for (const { session = null, butler = 'alfred', kind = 'recall' } of shown) {
-    const columns = { session_id: session, butler, kind, created_at: core.clock.now, expires_at: core.day(3650) };
-    await core.db.asOwner(async (client) => {
-      const row = rowOf('context_receipts', scene.tenantId, columns);
-      await insertRow(client, 'context_receipts', row);
-      await client.query('UPDATE context_receipts SET memory_ids = $2 WHERE id = $1', [row['id'], [id]]);
-    });
+  for (const [table, read] of [
+    ['facts', reads.length],
+    ['episodes', 0],
+  ] as const) {
+    await execute(scene, `UPDATE ${table} SET reference_count = reference_count + $2 WHERE id = $1`, [
+      id,
+      count - read,
+    ]);
   }
 }
 
-const twoSessions = (): Shown[] => [{ session: randomUUID() }, { session: randomUUID() }];
+const twoSessions = (): Read[] => [{ session: randomUUID() }, { session: randomUUID() }];
 
 async function permanenceOf({ id }: Fact): Promise<{ permanence: string; decayRate: number }> {
   const { permanence, decayRate } = await scene.client.fact.findFirstOrThrow({ where: { id } });
@@ -99,21 +100,33 @@ describe('a fact of the mid generation', () => {
     expect(await scene.sweepOnce(sweepPromotions)).toEqual({ ...none, promoted: 1 });
   });
 
-  it.each<[string, Shown[], number]>([
+  it.each<[string, Read[], number]>([
     ['one session, however often', [{ session: 'a' }, { session: 'a' }, { session: 'a' }], 0],
     ['two sessions', [{ session: 'a' }, { session: 'b' }], 1],
     ['one butler without sessions on one day', [{}, {}], 0],
     ['two butlers without sessions on one day', [{}, { butler: 'jeeves' }], 1],
-    ['a session and a context, which nobody asked for it', [{ session: 'a' }, { session: 'b', kind: 'context' }], 0],
-    ['a session and a search of another', [{ session: 'a' }, { session: 'b', kind: 'search' }], 1],
+    ['one session that two butlers share', [{ session: 'a' }, { session: 'a', butler: 'jeeves' }], 0],
   ])('in %s', async (_what, given, promoted) => {
     const sessions: Record<string, string> = { a: randomUUID(), b: randomUUID() };
-    const shown = given.map(({ session, ...rest }) => ({ ...rest, session: sessions[session ?? ''] ?? null }));
+    const reads = given.map(({ session, ...rest }) => ({ ...rest, session: sessions[session ?? ''] ?? null }));
     const fact = await scene.fact();
-    await refer(fact, 10, shown);
+    await refer(fact, 10, reads);
     core.clock.now = core.day(7);
 
     expect(await scene.sweepOnce(sweepPromotions)).toEqual({ ...none, promoted });
+  });
+
+  it('needs new sessions for the next step', async () => {
+    const fact = await scene.fact({ permanence: 'volatile' });
+    await refer(fact, 10);
+    core.clock.now = core.day(7);
+    await run();
+    await refer(fact, 10, [{ session: randomUUID() }]);
+    core.clock.now = core.day(14);
+    expect(await scene.sweepOnce(sweepPromotions)).toEqual(none);
+    await refer(fact, 1, [{ session: randomUUID() }]);
+    expect(await scene.sweepOnce(sweepPromotions)).toEqual({ ...none, promoted: 1 });
+    expect(await findDifferences(context())).toEqual([]);
   });
 
   it('counts a butler without sessions once for each day', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { pino } from 'pino';
 import type { Database } from '../../src/db/database.ts';
@@ -34,8 +35,10 @@ describe('a reference', () => {
       await bumpReferences(context, [...references, ...references]);
       const after = await Promise.all(references.map((reference) => getMemory(context, reference)));
 
+      const counted = { referenceCount: 1, lastReferencedAt: context.now() };
+      const session = { referenceSessions: [expect.stringMatching(/^[0-9a-f]{16}$/) as string] };
       expect(after).toEqual(
-        before.map(({ type, row }) => ({ type, row: { ...row, referenceCount: 1, lastReferencedAt: context.now() } })),
+        before.map(({ type, row }) => ({ type, row: { ...row, ...counted, ...(type === 'fact' && session) } })),
       );
     });
   });
@@ -78,12 +81,80 @@ describe('a reference', () => {
   });
 });
 
+describe('the sessions of a fact', () => {
+  const of = (count: number): MemoryContext => {
+    const { memory } = context.config;
+    const mid = { ...memory.mid, promoteAfterSessions: count };
+    return { ...context, config: { ...context.config, memory: { ...memory, mid } } };
+  };
+  const sessions = async (): Promise<number> => {
+    const { tenantId } = context.principal;
+    return (await context.db.tenant(tenantId).fact.findFirstOrThrow({ where: { tenantId } })).referenceSessions.length;
+  };
+
+  it('are counted once each, and without an id one for each butler and UTC day', async () => {
+    const by = of(10);
+    const jeeves = { ...by, principal: { ...by.principal, butler: 'jeeves' } };
+    const [first, second] = [randomUUID(), randomUUID()];
+    for (const id of [first, first, second, first, second]) await bumpReferences(by, references, id);
+    expect(await sessions()).toBe(2);
+    await bumpReferences(by, references);
+    await bumpReferences(by, references);
+    expect(await sessions()).toBe(3);
+    await bumpReferences(jeeves, references);
+    expect(await sessions()).toBe(4);
+    await retrieval.after(1, () => bumpReferences(jeeves, references));
+    expect(await sessions()).toBe(5);
+  });
+
+  it('are kept up to the number that promotion asks for, however many there are', async () => {
+    const queue = new ReferenceQueue({ ...of(3), logger: silent });
+    for (let answer = 0; answer < 300; answer += 1) queue.enqueue(context, references, randomUUID());
+    await queue.flush();
+    queue.enqueue(context, references, randomUUID());
+    await queue.stop();
+
+    expect(await sessions()).toBe(3);
+    expect(await counts()).toEqual([301, 301, 301]);
+  });
+});
+
+describe('a memory that a context showed', () => {
+  it('gets the time of it, and no reference or session', async () => {
+    const queue = new ReferenceQueue({ ...context, logger: silent });
+    const before = await Promise.all(references.map((reference) => getMemory(context, reference)));
+    queue.enqueueShown(context, [...references, ...references]);
+    await queue.stop();
+    const after = await Promise.all(references.map((reference) => getMemory(context, reference)));
+
+    expect(after).toEqual(before.map(({ type, row }) => ({ type, row: { ...row, lastShownAt: context.now() } })));
+  });
+});
+
 describe('the queue of references', () => {
+  it('writes an answer of many memories in one round trip, with one statement for each type', async () => {
+    const sent: number[] = [];
+    const db: Database = {
+      ...context.db,
+      roundTrip: (tenantId, statements, settings) => {
+        sent.push(statements.length);
+        return context.db.roundTrip(tenantId, statements, settings);
+      },
+    };
+    const { id } = await storeFact(context, { subject: 'c', predicate: 'd', content: 'tea' });
+    const queue = new ReferenceQueue({ ...context, db, logger: silent });
+    queue.enqueue(context, [...references, { type: 'fact', id }], null);
+    queue.enqueueShown(context, references);
+    await queue.stop();
+
+    expect(sent).toEqual([3]);
+  });
+
   it('writes all that was enqueued before a clean stop', async () => {
-    const queue = new ReferenceQueue({ db: context.db, logger: silent });
-    for (let answer = 0; answer < 5; answer += 1) queue.enqueue(context, references);
+    const queue = new ReferenceQueue({ ...context, logger: silent });
+    for (let answer = 0; answer < 5; answer += 1) queue.enqueue(context, references, null);
     const flushing = queue.flush();
-    queue.enqueue(context, references);
+    queue.enqueue(context, references, null);
     await queue.stop();
     await flushing;
 
@@ -100,7 +171,7 @@ describe('the queue of references', () => {
           return answers;
         },
       };
-      new ReferenceQueue({ db, logger: silent }).enqueue(context, references);
+      new ReferenceQueue({ ...context, db, logger: silent }).enqueue(context, references, null);
     });
 
     expect(await counts()).toEqual([1, 1, 1]);
@@ -114,11 +185,11 @@ describe('the queue of references', () => {
       ...context.db,
       roundTrip: (...sent) => (isDown ? Promise.reject(new Error('no database')) : context.db.roundTrip(...sent)),
     };
-    const queue = new ReferenceQueue({ db, logger });
-    queue.enqueue(context, references);
+    const queue = new ReferenceQueue({ ...context, db, logger });
+    queue.enqueue(context, references, null);
     await queue.flush();
     isDown = false;
-    queue.enqueue(context, references);
+    queue.enqueue(context, references, null);
     await queue.stop();
 
     expect(lines).toHaveLength(1);

@@ -168,6 +168,10 @@ describe('another tenant', () => {
     // The database refuses by itself what the code above it forgets.
     const visitor = { ...admin, tenantId: 'neighbour', visit: { home: 'house', mayWrite: false } };
     await expect(storeFact(contextOf(visitor), given)).rejects.toThrow('read-only transaction');
+    const read = '{ search(input: { query: "tea" }, countReference: true) { candidates } }';
+    expect((await ask(read, reader, 'neighbour')).data.search.candidates).toBeGreaterThan(0);
+    const shown = '{ context(input: { triggerPrompt: "tea", butler: "home" }, countReference: true) { text } }';
+    expect((await ask(shown, reader, 'neighbour')).data.context.text).not.toBe('');
     await testApp.app.createContext({}, visitor).references.flush();
     expect(await testApp.core.db.tenant('neighbour').fact.findMany()).toEqual(before);
   });

@@ -504,7 +504,7 @@ describe('a browser that a page of another site sends here', () => {
   it('counts as nobody who needed a memory: a query by GET makes no reference', async () => {
     const context = testApp.app.createContext();
     const { id } = await storeFact(context.memory, { subject: 'user', predicate: 'drinks', content: 'Tea' });
-    const text = `{ memory(type: fact, id: "${id}") { __typename } }`;
+    const text = `{ memory(type: fact, id: "${id}", countReference: true) { __typename } }`;
     const references = async (): Promise<number> => {
       await context.references.flush();
       const found = await testApp.core.db.tenant('default').fact.findFirst({ where: { id } });

@@ -18,7 +18,9 @@ const leftOut = [
   'predicate_key',
   'consolidated',
   'reference_count',
+  'reference_sessions',
   'last_referenced_at',
+  'last_shown_at',
   'consolidation_run_id',
 ];
 

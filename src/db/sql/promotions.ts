@@ -3,7 +3,6 @@ import { pageOfDue } from './page-of-due.ts';
 
 export interface PromotionQuery {
   tenantId: string;
-  at: Date;
   /** Since it was stored, or since its last promotion. */
   minReferences: number;
   minSessions: number;
@@ -18,18 +17,21 @@ export function findPromotions(query: PromotionQuery, after: string, limit: numb
   return pageOfDue(Prisma.sql`
     SELECT m.id, CASE WHEN ${isDue(query)} THEN 'promoted' END AS outcome
     FROM (
-      SELECT m.id, m.permanence, m.reference_count, m.created_at FROM facts m
+      SELECT m.id, m.permanence, m.reference_count, m.reference_sessions, m.created_at FROM facts m
       WHERE m.tenant_id = ${query.tenantId} AND m.id > ${after}::uuid AND m.validity IN ('active', 'fading')
       ORDER BY m.id LIMIT ${limit}
     ) m`);
 }
 
-/** The change of a row `m`, for `changeMemories`. Its event keeps the references so far: the next step needs new ones. */
+/**
+ * The change of a row `m`, for `changeMemories`. Its event keeps the references so far, and its sessions are cleared: the
+ * next step needs new ones.
+ */
 export function promotionChange(query: PromotionQuery): Record<'due' | 'set' | 'eventType' | 'details', Prisma.Sql> {
   return {
     due: Prisma.sql`m.validity IN ('active', 'fading') AND ${isDue(query)}`,
     set: Prisma.sql`permanence = ${stepOf(query, ({ to }) => Prisma.sql`${to}::text`)},
-      decay_rate = ${stepOf(query, ({ decayRate }) => Prisma.sql`${decayRate}::float8`)}`,
+      decay_rate = ${stepOf(query, ({ decayRate }) => Prisma.sql`${decayRate}::float8`)}, reference_sessions = '{}'`,
     eventType: Prisma.raw(`'fact.promoted'::text`),
     details: Prisma.raw(`jsonb_build_object('referenceCount', m.reference_count)`),
   };
@@ -41,14 +43,12 @@ function stepOf({ steps }: PromotionQuery, value: (step: PromotionQuery['steps']
 }
 
 /** An undone promotion counts as well: who undid it does not want it again for the same references. */
-function isDue({ tenantId, at, minReferences, minSessions, notAfter, steps }: PromotionQuery): Prisma.Sql {
+function isDue({ tenantId, minReferences, minSessions, notAfter, steps }: PromotionQuery): Prisma.Sql {
   const classes = steps.map(({ from }) => from);
   return Prisma.sql`(CASE WHEN m.permanence = ANY (${classes}::text[]) AND m.reference_count >= ${minReferences}
-      AND m.created_at <= ${notAfter}::timestamptz THEN (
+      AND m.created_at <= ${notAfter}::timestamptz AND cardinality(m.reference_sessions) >= ${minSessions} THEN (
     SELECT m.reference_count - coalesce(last.reference_count, 0) >= ${minReferences}
       AND coalesce(last.occurred_at, m.created_at) <= ${notAfter}::timestamptz
-      AND (${minSessions} = 0
-        OR memory_session_count(m.id, coalesce(last.occurred_at, '-infinity'), ${at}::timestamptz) >= ${minSessions})
     FROM (SELECT) one LEFT JOIN LATERAL (
       SELECT e.occurred_at, (e.payload->>'referenceCount')::int AS reference_count FROM memory_events e
       WHERE e.tenant_id = ${tenantId} AND e.entity_type = 'fact' AND e.entity_id = m.id::text

@@ -10,7 +10,7 @@ export interface SurplusEpisodesQuery extends PastEpisodesQuery {
 }
 
 /**
- * Consolidated episodes beyond what a butler may have, the least recently referenced first, and then beyond what the tenant
+ * Consolidated episodes beyond what a butler may have, the least recently referenced or shown first, and then beyond what the tenant
  * may have, the oldest first. Each page ranks anew: what went before makes the surplus smaller by as much.
  */
 export function findSurplusEpisodes(query: SurplusEpisodesQuery, after: string, limit: number): Prisma.Sql {
@@ -23,7 +23,7 @@ export function findSurplusEpisodes(query: SurplusEpisodesQuery, after: string, 
         FROM (
           SELECT m.id, m.created_at, ${isRemovable(query)} AS is_removable, count(*) OVER (PARTITION BY m.butler) AS total,
             row_number() OVER (PARTITION BY m.butler ORDER BY ${isRemovable(query)} DESC,
-              coalesce(m.last_referenced_at, m.created_at), m.id) AS place
+              greatest(coalesce(m.last_referenced_at, m.created_at), m.last_shown_at), m.id) AS place
           FROM episodes m WHERE m.tenant_id = ${query.tenantId} AND NOT ${isPast(query)}
         ) m
       ) m

@@ -11,8 +11,8 @@ export interface SurplusQuery {
 }
 
 /**
- * Live facts or rules beyond what a butler may have of a generation, which both types share: the least recently referenced
- * or confirmed first, permanent facts after all others. Warnings count and stay. Each page ranks anew: what went before
+ * Live facts or rules beyond what a butler may have of a generation, which both types share: the least recently
+ * referenced, confirmed or shown in a context first, permanent facts after all others. Warnings count and stay. Each page ranks anew: what went before
  * makes the surplus smaller by as much.
  */
 export function findSurplus(query: SurplusQuery, after: string, limit: number): Prisma.Sql {
@@ -37,7 +37,7 @@ export function findSurplus(query: SurplusQuery, after: string, limit: number): 
     ORDER BY m.id LIMIT ${limit}`);
 }
 
-/** The change of a row `m`, for `changeMemories`. What was asked for or confirmed since is in use after all. */
+/** The change of a row `m`, for `changeMemories`. What was asked for, confirmed or shown since is in use after all. */
 export function evictionChange({ type, at }: SurplusQuery): Record<'due' | 'set' | 'eventType', Prisma.Sql> {
   const isRemovable = Prisma.raw(type === 'fact' ? 'true' : `m.maturity <> 'anti_pattern'`);
   return {
@@ -56,4 +56,6 @@ function isCounted(type: 'fact' | 'rule'): Prisma.Sql {
   return Prisma.raw(`m.validity IN ('active', 'fading') AND m.source_butler IS NOT NULL ${isUsed}`);
 }
 
-const usedAt = Prisma.raw('greatest(coalesce(m.last_referenced_at, m.created_at), m.last_confirmed_at)');
+const usedAt = Prisma.raw(
+  'greatest(coalesce(m.last_referenced_at, m.created_at), m.last_confirmed_at, m.last_shown_at)',
+);

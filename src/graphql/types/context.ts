@@ -1,5 +1,7 @@
 import { buildContext, buildContextBatch, type ContextOutcome, type ContextSection } from '../../retrieval/context.ts';
 import { builder } from '../builder.ts';
+import type { GraphQLContext } from '../context.ts';
+import { countShownArgument } from '../count-reference.ts';
 import { IntentEnum, MemoryTypeEnum, SectionNameEnum, TokenizerEnum } from '../enums.ts';
 
 /** The work is done by the query that they belong to: to read more or fewer of them costs nothing. */
@@ -74,22 +76,41 @@ const ContextBatchRef = builder.objectRef<{ contexts: ContextOutcome[] }>('Conte
   }),
 });
 
+function countShown({ memory, references }: GraphQLContext, contexts: readonly ContextOutcome[]): void {
+  references.enqueueShown(
+    memory,
+    contexts.flatMap(({ sections }) => sections.flatMap(({ items }) => items)),
+  );
+}
+
 builder.queryFields((t) => ({
   context: t.field({
     type: ContextRef,
     description:
       'Puts together what a butler should know before it starts: facts, rules and recent episodes within a number of tokens. Keeps a receipt; counts no reference.',
     complexity: 40,
-    args: { input: t.arg({ type: ContextInputType, required: true, description: 'Who is about to work on what.' }) },
-    resolve: (_root, { input }, { memory }) => buildContext(memory, input),
+    args: {
+      ...countShownArgument,
+      input: t.arg({ type: ContextInputType, required: true, description: 'Who is about to work on what.' }),
+    },
+    resolve: async (_root, { input, countReference }, context) => {
+      const outcome = await buildContext(context.memory, input);
+      if (countReference) countShown(context, [outcome]);
+      return outcome;
+    },
   }),
   contextBatch: t.field({
     type: ContextBatchRef,
     description: 'Several contexts in one go.',
     complexity: ({ requests }) => 30 * requests.length,
     args: {
+      ...countShownArgument,
       requests: t.arg({ type: [ContextInputType], required: true, description: 'From 1 to 50 requests.' }),
     },
-    resolve: async (_root, { requests }, { memory }) => ({ contexts: await buildContextBatch(memory, requests) }),
+    resolve: async (_root, { requests, countReference }, context) => {
+      const contexts = await buildContextBatch(context.memory, requests);
+      if (countReference) countShown(context, contexts);
+      return { contexts };
+    },
   }),
 }));

@@ -14,7 +14,9 @@ import {
   type MemoryRow,
 } from '../../memory/memories.ts';
 import { openRow } from '../../memory/sealing.ts';
+import { checkOptionalUuid } from '../../memory/values.ts';
 import { builder, decodeGlobalId } from '../builder.ts';
+import { countReferenceArgument } from '../count-reference.ts';
 import { GenerationEnum, MemoryTypeEnum } from '../enums.ts';
 import { writeResult } from '../results.ts';
 
@@ -46,11 +48,15 @@ export const MemoryInterface = builder.interfaceRef<MemoryRow>('Memory').impleme
       description: 'How far it has come.',
       resolve: (row) => generationOf({ ...row, type: memoryTypeOf(row) } as Generational),
     }),
-    referenceCount: t.exposeInt('referenceCount', { description: 'How often it was asked for.' }),
+    referenceCount: t.exposeInt('referenceCount', {
+      description:
+        'How often a search, recall or get returned it to an agent, or to a caller that set `countReference`.',
+    }),
     lastReferencedAt: t.expose('lastReferencedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was last asked for.',
+      description:
+        'When a search, recall or get last returned it, as `referenceCount` counts; null before the first time.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
     version: t.exposeInt('version', { description: 'Goes up with every change.' }),
@@ -71,15 +77,20 @@ builder.queryField('memory', (t) =>
   t.field({
     type: MemoryInterface,
     nullable: true,
-    description: 'One memory by its id, whatever its state; null when it is not there. Counts as a reference.',
+    description: 'One memory by its id, whatever its state; null when it is not there.',
     args: {
+      ...countReferenceArgument,
       type: t.arg({ type: MemoryTypeEnum, description: 'Which of the three it is, if that is known.' }),
       id: t.arg.string({ required: true, description: 'UUID of the memory, or its global id.' }),
+      sessionId: t.arg.string({
+        description: 'UUID of the session that asks. Default for promotion: one session for each butler and UTC day.',
+      }),
     },
-    resolve: async (_root, { type, id }, { memory, references }) => {
+    resolve: async (_root, { type, id, sessionId, countReference }, { memory, references }) => {
+      const session = checkOptionalUuid('session_id', sessionId);
       const found = await findByAnyId(memory, id, type);
       if (found === null) return null;
-      references.enqueue(memory, [referenceOf(found.row)]);
+      if (countReference) references.enqueue(memory, [referenceOf(found.row)], session);
       return found.row;
     },
   }),

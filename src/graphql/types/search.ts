@@ -20,6 +20,7 @@ import {
 import { searchModes, type SearchMode } from '../../retrieval/defaults.ts';
 import { builder } from '../builder.ts';
 import type { GraphQLContext } from '../context.ts';
+import { countReferenceArgument } from '../count-reference.ts';
 import { GenerationEnum, IntentEnum, MaturityEnum, MemoryTypeEnum, PermanenceEnum, ValidityEnum } from '../enums.ts';
 import { MemoryInterface, referenceOf } from './memory.ts';
 
@@ -142,6 +143,9 @@ const filterFields = (t: Parameters<Parameters<typeof builder.inputType>[1]['fie
   }),
   mode: t.field({ type: SearchModeEnum, description: 'How memories are matched. Default from the configuration.' }),
   limit: t.int({ description: 'How many at most, from 1 to 1000. Default from the configuration.' }),
+  sessionId: t.string({
+    description: 'UUID of the session that asks. Default for promotion: one session for each butler and UTC day.',
+  }),
   minConfidence: t.float({ description: 'Least effective confidence of facts and rules; 0 lets fading ones through.' }),
   validity: t.field({
     type: [ValidityEnum],
@@ -209,25 +213,29 @@ function countReferences(
   outcomes: readonly SearchOutcome[],
 ): void {
   const present = outcomes.filter((_, place) => inputs[place]?.asOf == null);
-  for (const { results } of present)
-    references.enqueue(
-      memory,
-      results.map((found) => referenceOf(found.memory.row)),
-    );
+  for (const { results, sessionId } of present) {
+    const returned = results.map((found) => referenceOf(found.memory.row));
+    references.enqueue(memory, returned, sessionId);
+  }
+}
+
+interface Asked<Input> {
+  inputs: readonly Input[];
+  countReference: boolean;
 }
 
 function answerSearches(
   context: GraphQLContext,
-  inputs: readonly SearchInput[],
+  { inputs, countReference }: Asked<SearchInput>,
   outcomes: readonly SearchOutcome[],
 ): Answer[] {
-  countReferences(context, inputs, outcomes);
+  if (countReference) countReferences(context, inputs, outcomes);
   return [...outcomes];
 }
 
 async function answerRecalls(
   context: GraphQLContext,
-  inputs: readonly RecallInput[],
+  { inputs, countReference }: Asked<RecallInput>,
   outcomes: readonly RecallOutcome[],
 ): Promise<Answer[]> {
   const { memory } = context;
@@ -235,54 +243,66 @@ async function answerRecalls(
     draftOf(memory, outcome, {
       kind: 'recall',
       butler: onlyButlerOf(memory) ?? inputs[place]?.scope ?? null,
+      sessionId: outcome.sessionId,
       asOf: inputs[place]?.asOf,
     }),
   );
   const receiptIds = await keepReceipts(memory, drafts);
-  countReferences(context, inputs, outcomes);
+  if (countReference) countReferences(context, inputs, outcomes);
   return outcomes.map((outcome, place) => ({ ...outcome, receiptId: receiptIds[place] as string }));
 }
 
 builder.queryFields((t) => ({
   search: t.field({
     type: SearchAnswerRef,
-    description: 'Finds the memories that match best, across types. Each one returned counts as referenced.',
+    description: 'Finds the memories that match best, across types.',
     complexity: 20,
-    args: { input: t.arg({ type: SearchInputType, required: true, description: 'What to look for.' }) },
-    resolve: async (_root, { input }, context) => {
+    args: {
+      ...countReferenceArgument,
+      input: t.arg({ type: SearchInputType, required: true, description: 'What to look for.' }),
+    },
+    resolve: async (_root, { input, countReference }, context) => {
       const outcome = await searchMemories(context.memory, input);
-      return answerSearches(context, [input], [outcome])[0] as Answer;
+      return answerSearches(context, { inputs: [input], countReference }, [outcome])[0] as Answer;
     },
   }),
   searchBatch: t.field({
     type: SearchBatchRef,
     description: 'Several searches in one go. All are checked before one is made.',
     complexity: ({ inputs }) => 15 * inputs.length,
-    args: { inputs: t.arg({ type: [SearchInputType], required: true, description: 'At most 100 searches.' }) },
-    resolve: async (_root, { inputs }, context) => {
+    args: {
+      ...countReferenceArgument,
+      inputs: t.arg({ type: [SearchInputType], required: true, description: 'At most 100 searches.' }),
+    },
+    resolve: async (_root, { inputs, countReference }, context) => {
       const outcomes = await searchMemoriesBatch(context.memory, inputs);
-      return { answers: answerSearches(context, inputs, outcomes) };
+      return { answers: answerSearches(context, { inputs, countReference }, outcomes) };
     },
   }),
   recall: t.field({
     type: SearchAnswerRef,
-    description:
-      'Recalls what matters most about a topic: relevance, importance, recency and confidence together. Each memory returned counts as referenced.',
+    description: 'Recalls what matters most about a topic: relevance, importance, recency and confidence together.',
     complexity: 20,
-    args: { input: t.arg({ type: RecallInputType, required: true, description: 'What to recall.' }) },
-    resolve: async (_root, { input }, context) => {
+    args: {
+      ...countReferenceArgument,
+      input: t.arg({ type: RecallInputType, required: true, description: 'What to recall.' }),
+    },
+    resolve: async (_root, { input, countReference }, context) => {
       const outcome = await recallMemories(context.memory, input);
-      return (await answerRecalls(context, [input], [outcome]))[0] as Answer;
+      return (await answerRecalls(context, { inputs: [input], countReference }, [outcome]))[0] as Answer;
     },
   }),
   recallBatch: t.field({
     type: SearchBatchRef,
     description: 'Several recalls in one go. All are checked before one is made.',
     complexity: ({ inputs }) => 15 * inputs.length,
-    args: { inputs: t.arg({ type: [RecallInputType], required: true, description: 'At most 100 recalls.' }) },
-    resolve: async (_root, { inputs }, context) => {
+    args: {
+      ...countReferenceArgument,
+      inputs: t.arg({ type: [RecallInputType], required: true, description: 'At most 100 recalls.' }),
+    },
+    resolve: async (_root, { inputs, countReference }, context) => {
       const outcomes = await recallMemoriesBatch(context.memory, inputs);
-      return { answers: await answerRecalls(context, inputs, outcomes) };
+      return { answers: await answerRecalls(context, { inputs, countReference }, outcomes) };
     },
   }),
 }));

@@ -7,7 +7,7 @@ export const contextBatchTool: Tool = {
   group: 'context',
   operation: /* GraphQL */ `
     query MemoryContextBatch($requests: [ContextInput!]!) {
-      contextBatch(requests: $requests) { contexts { ${contextFields} } }
+      contextBatch(requests: $requests, countReference: true) { contexts { ${contextFields} } }
     }
   `,
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },

@@ -6,7 +6,7 @@ export const contextTool: Tool = {
   title: 'Build a memory context',
   group: 'context',
   operation: /* GraphQL */ `
-    query MemoryContext($input: ContextInput!) { context(input: $input) { ${contextFields} } }
+    query MemoryContext($input: ContextInput!) { context(input: $input, countReference: true) { ${contextFields} } }
   `,
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
   describe: ({ text }: ContextResult) => text,

@@ -6,7 +6,11 @@ export const getMemoryTool: Tool = {
   name: 'memory_get',
   title: 'Get a memory',
   group: 'read',
-  operation: /* GraphQL */ `query MemoryGet($type: MemoryType!, $id: String!) { memory(type: $type, id: $id) { ${memoryFields} } }`,
+  operation: /* GraphQL */ `
+    query MemoryGet($type: MemoryType!, $id: String!, $sessionId: String) {
+      memory(type: $type, id: $id, sessionId: $sessionId, countReference: true) { ${memoryFields} }
+    }
+  `,
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
   describe: ({ type, id, content }: MemoryResult) => `${type} ${id}: ${inertText(content)}`,
 };

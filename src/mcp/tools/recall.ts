@@ -6,7 +6,7 @@ export const recallTool: Tool = {
   title: 'Recall what matters about a topic',
   group: 'read',
   operation: /* GraphQL */ `
-    query MemoryRecall($input: RecallInput!) { recall(input: $input) { ${matchFields} } }
+    query MemoryRecall($input: RecallInput!) { recall(input: $input, countReference: true) { ${matchFields} } }
   `,
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
   describe: (result: MatchesResult) => describeMatches(result),

@@ -6,7 +6,7 @@ export const searchTool: Tool = {
   title: 'Search the memory',
   group: 'read',
   operation: /* GraphQL */ `
-    query MemorySearch($input: SearchInput!) { search(input: $input) { ${matchFields} } }
+    query MemorySearch($input: SearchInput!) { search(input: $input, countReference: true) { ${matchFields} } }
   `,
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
   describe: (result: MatchesResult) => describeMatches(result),
