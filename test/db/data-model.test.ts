@@ -76,7 +76,9 @@ describe('checks', () => {
     facts_supersedes_check: () => ({ id: ownId, supersedes_id: ownId }),
     facts_valid_time_check: () => ({ valid_from: new Date('2026-02-01'), valid_to: new Date('2026-01-01') }),
     facts_event_check: () => ({ kind: 'event' }),
-    facts_reference_sessions_check: () => ({ reference_sessions: Array.from({ length: 101 }, String) }),
+    facts_reference_sessions_check: () => ({
+      reference_sessions: `{${Array.from({ length: 101 }, String).join(',')}}`,
+    }),
     rules_anti_pattern_check: () => ({ maturity: 'anti_pattern' }),
     event_chain_payload_digest_check: () => ({ payload_digest: Buffer.alloc(31) }),
     erasures_hash_check: () => ({ hash: Buffer.alloc(31) }),
