@@ -11,6 +11,7 @@ import { fairness } from './fairness.ts';
 import { latency } from './latency.ts';
 import { load } from './load.ts';
 import { quality } from './quality.ts';
+import { redaction } from './redaction.ts';
 import { reembed } from './reembed.ts';
 import { startUp } from './start-up.ts';
 
@@ -22,6 +23,7 @@ const benchmarks: Record<string, Benchmark> = {
   latency,
   load,
   quality,
+  redaction,
   reembed,
   'start-up': startUp,
 };
