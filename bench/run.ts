@@ -13,6 +13,7 @@ import { fleet } from './fleet.ts';
 import { latency } from './latency.ts';
 import { load } from './load.ts';
 import { quality } from './quality.ts';
+import { redaction } from './redaction.ts';
 import { reembed } from './reembed.ts';
 import { startUp } from './start-up.ts';
 
@@ -26,6 +27,7 @@ const benchmarks: Record<string, Benchmark> = {
   latency,
   load,
   quality,
+  redaction,
   reembed,
   'start-up': startUp,
 };
