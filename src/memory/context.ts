@@ -53,6 +53,12 @@ export interface MemoryContext {
   readonly redacted?: RedactionCounts;
 }
 
+/** The same with a clock that stands still: all that one write stores and records has one time. */
+export function atOneMoment(context: MemoryContext): MemoryContext {
+  const moment = context.now();
+  return { ...context, now: () => moment };
+}
+
 /** Who did it, as events record it. */
 export function actorOf({ principal, actor }: Pick<MemoryContext, 'principal' | 'actor'>): string {
   if (actor !== undefined) return actor;

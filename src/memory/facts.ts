@@ -169,7 +169,6 @@ export function normaliseFact(context: MemoryContext, input: StoreFactInput): Fa
     redacted: countsOrNone(redactor),
     isSealed: false,
   };
-  if (values.kind === 'event') values.observedAt ??= context.now();
   if (values.validFrom !== null && values.validTo !== null && values.validTo < values.validFrom) {
     throw invalidInput('valid_to', 'not before valid_from', values.validTo);
   }
@@ -323,6 +322,7 @@ async function insertFact(
       ...plain,
       ...sealed,
       tenantId,
+      observedAt: values.observedAt ?? (values.kind === 'event' ? now : null),
       language: context.config.memory.retrieval.language,
       decayRate: decayRates[values.permanence],
       supersedesId: live?.id ?? null,

@@ -1,8 +1,12 @@
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createLogger } from '../../src/logger.ts';
+import { createVault } from '../../src/memory/vault.ts';
+import { testConfig } from '../support/config.ts';
 import type { CrashWriterInput } from '../support/crash-writer.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { killChild, startTypescript } from '../support/run-typescript.ts';
+import { expectNoDifference } from '../support/verify.ts';
 
 const tenant = 'tenant-a';
 const kills = 20;
@@ -46,7 +50,9 @@ test(`every acknowledged transaction survives ${kills} kills of the process, and
     expect(life.acknowledged.length).toBeGreaterThan(0);
     acknowledged.push(...life.acknowledged);
   }
-  const rules = await (await scratch.reopen()).tenant(tenant).rule.findMany({ select: { id: true } });
+  const db = await scratch.reopen();
+  const rules = await db.tenant(tenant).rule.findMany({ select: { id: true } });
   const found = new Set(rules.map(({ id }) => id));
   expect(acknowledged.filter((id) => !found.has(id))).toEqual([]);
+  await expectNoDifference({ db, vault: createVault(testConfig(), createLogger(testConfig())) });
 }, 300_000);

@@ -19,7 +19,9 @@ import { inertText } from '../../src/inert-text.ts';
 import { readQuery } from '../../src/retrieval/query-text.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
+import { startTicking } from '../support/clock.ts';
 import { testConfig } from '../support/config.ts';
+import { expectNoDifference } from '../support/verify.ts';
 import { brokenGraphqlBodies, brokenMcpBodies, graphqlRequests, mcpCalls } from './requests.ts';
 import { broken, expressions, jsonValues, texts } from './texts.ts';
 
@@ -67,6 +69,7 @@ beforeAll(async () => {
   // The clock stands still: what is spent never comes back.
   const limits = { ...config.limits, requestsPerMinute: 10_000_000, burst: 10_000_000 };
   testApp = await createTestApp({ ...config, limits });
+  startTicking(testApp.clock);
   await installQueue(testApp.core.db);
   directory = await mkdtemp(join(tmpdir(), 'fuzz-'));
   const { memory } = testApp.app.createContext();
@@ -213,6 +216,8 @@ describe(`of ${inputs} inputs by the seed ${seed},`, () => {
     }
     expect((usedHeapBytes() - before) / 2 ** 20).toBeLessThan(60);
   });
+
+  it('none leaves a row that differs from its events', { timeout: timeoutMs }, () => expectNoDifference(testApp.core));
 
   it('none leaves memory behind', () => {
     const growthMebibytes = (usedHeapBytes() - heapAtFirst) / 2 ** 20;

@@ -14,7 +14,9 @@ import { effectiveness, type Maturity } from '../../src/memory/rule-maturity.ts'
 import { markRule, maturityRank, ruleOutcomes, storeRule } from '../../src/memory/rules.ts';
 import { payloadOf, undoEvent } from '../../src/memory/undo.ts';
 import { findDifferences } from '../../src/memory/verify.ts';
+import { startTicking } from '../support/clock.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
+import { expectNoDifference } from '../support/verify.ts';
 
 /**
  * The same sequences each time, so that a change is not blamed for what it did not break. `BUTLER_PROPERTY_RUNS` and
@@ -27,6 +29,7 @@ let core: TestCore;
 
 beforeAll(async () => {
   core = await createTestCore();
+  startTicking(core.clock);
 });
 afterAll(() => core.close());
 
@@ -366,4 +369,6 @@ describe('whatever is done, by however many writers', () => {
     },
     2 * searchLimitMs,
   );
+
+  it('leaves nothing that verify finds', () => expectNoDifference(core));
 });

@@ -4,7 +4,7 @@ import { findDueGroup, selectDueEpisodes, type DueConditions, type DueGroup } fr
 import { giveEpisodesToRun, insertRun } from '../../db/sql/insert-consolidation-run.ts';
 import { millisecondsPerDay } from '../../durations.ts';
 import { MemoryError } from '../../errors.ts';
-import type { MemoryContext } from '../../memory/context.ts';
+import { atOneMoment, type MemoryContext } from '../../memory/context.ts';
 import { onlyButlerOf, requireButler } from '../../memory/reach.ts';
 import { createMutation, type Snapshot } from '../../memory/mutation.ts';
 import { normaliseName } from '../../memory/text.ts';
@@ -78,11 +78,12 @@ export function dueFor({ principal, now, config }: Pick<MemoryContext, 'principa
 
 /** Null when another worker was faster. */
 async function claimGroup(
-  context: MemoryContext,
+  caller: MemoryContext,
   transaction: Transaction,
   { engine, worker }: ClaimInput,
   group: DueGroup & { limit: number },
 ): Promise<Claim | null> {
+  const context = atOneMoment(caller);
   const { tenantId } = context.principal;
   const { butler } = group;
   const runId = uuidv7();

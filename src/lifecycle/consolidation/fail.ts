@@ -1,7 +1,7 @@
 import { failEpisodes } from '../../db/sql/consolidate-episodes.ts';
 import { areRunsLost, lockLostRuns } from '../../db/sql/lock-consolidation-run.ts';
 import type { ConsolidationRun } from '../../generated/prisma/client.ts';
-import type { MemoryContext } from '../../memory/context.ts';
+import { atOneMoment, type MemoryContext } from '../../memory/context.ts';
 import { createMutation, mutate, type Mutation } from '../../memory/mutation.ts';
 import { checkUuid } from '../../memory/values.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
@@ -63,7 +63,7 @@ async function sanitise(mutation: Mutation, ids: readonly string[], reason: stri
 /** What workers left behind that never came back. A lost lease counts as an attempt: the episodes may be why. */
 export async function giveBackLostLeases(caller: MemoryContext): Promise<number> {
   // Whoever claims did not do this: its own event is another.
-  const context = { ...caller, recorded: [] };
+  const context = atOneMoment({ ...caller, recorded: [] });
   const { tenantId } = context.principal;
   // There hardly ever is one, and a transaction costs more than to ask.
   const [areLost] = await context.db.roundTrip(tenantId, [areRunsLost(tenantId, context.now())]);
