@@ -3,7 +3,7 @@ import { invalidInput } from '../errors.ts';
 import type { Fact, MemoryEvent, Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
 import type { MemoryReference } from './links.ts';
-import { loadMemories, referenceKey, type MemoryRow } from './memories.ts';
+import { loadMemories, referenceKey, type StoredRow } from './memories.ts';
 import { openRow, openSnapshot } from './sealing.ts';
 import { normaliseName } from './text.ts';
 import { payloadOf } from './undo.ts';
@@ -75,7 +75,7 @@ async function describeAll(
 }
 
 /** What is known is told in plain, and not by which key it is kept. */
-async function inPlain(context: MemoryContext, row: MemoryRow): Promise<object> {
+async function inPlain(context: MemoryContext, row: StoredRow): Promise<object> {
   const { sealedContent: _sealed, dataKeyId: _key, ...plain } = (await openRow(context, row)) as Partial<Fact>;
   return plain;
 }
