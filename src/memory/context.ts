@@ -49,6 +49,8 @@ export interface MemoryContext {
   readonly actor?: string;
   /** Where given: gets the id of the event of each write, for whoever may want to undo it. */
   readonly recorded?: string[];
+  /** Where given: gets the id of a memory that was known already, and was confirmed instead of stored. */
+  readonly confirmed?: string[];
   /** Where given: is told how many of each kind were taken out of what was to be kept. */
   readonly redacted?: RedactionCounts;
 }

@@ -91,6 +91,7 @@ export const storeFact = graphql(/* GraphQL */ `
     storeFact(input: $input) {
       ... on StoreFactPayload {
         redacted
+        confirmed
         value: fact {
           ...ContractMemory
         }
@@ -106,6 +107,7 @@ export const storeRule = graphql(/* GraphQL */ `
     storeRule(input: $input) {
       ... on StoreRulePayload {
         redacted
+        confirmed
         value: rule {
           ...ContractMemory
         }

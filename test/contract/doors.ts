@@ -85,6 +85,8 @@ export interface Door {
   requeueEpisodes(input: RequeueInput): Promise<RequeueView>;
   /** How much was taken out of what was last given to be stored. */
   lastRedacted(): number;
+  /** Whether what was last given to be stored was known already, and was confirmed instead. */
+  lastWasKnown(): boolean;
   /** The event that the last write was answered with; null when it changed nothing. */
   lastEventId?(): string | null;
   close(): Promise<void>;
@@ -160,10 +162,12 @@ export function throughEveryDoor(state: (open: (app: TestApp) => Promise<Door>) 
 async function openCoreDoor({ app }: TestApp): Promise<Door> {
   let redacted: RedactionCounts = {};
   let recorded: string[] = [];
+  let confirmed: string[] = [];
   const newContext = (): MemoryContext => {
     redacted = {};
     recorded = [];
-    return { ...app.createContext().memory, redacted, recorded };
+    confirmed = [];
+    return { ...app.createContext().memory, redacted, recorded, confirmed };
   };
   const ask = async (work: (context: MemoryContext) => Promise<MemoryRow>): Promise<View> => {
     const context = newContext();
@@ -218,6 +222,7 @@ async function openCoreDoor({ app }: TestApp): Promise<Door> {
       (await submitOutput(app.createContext().memory, runId, output).catch(asDoorError)) as unknown as RunView,
     requeueEpisodes: (input) => requeueEpisodes(app.createContext().memory, input).catch(asDoorError),
     lastRedacted: () => Object.values(redacted).reduce((sum, count) => sum + count, 0),
+    lastWasKnown: () => confirmed.length > 0,
     lastEventId: () => recorded[0] ?? null,
     close: async () => undefined,
   };
@@ -256,6 +261,7 @@ function asDoorError(error: unknown): never {
 
 async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
   let redacted = 0;
+  let confirmed = false;
   let eventId: string | null = null;
   const ask = async <Variables>(
     document: TypedDocumentNode<unknown, Variables>,
@@ -265,6 +271,7 @@ async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
     if (result === null || result === undefined) throw new DoorError('NOT_FOUND', 'null');
     if ('code' in result) throw new DoorError(result['code'] as string, result['message'] as string);
     if ('redacted' in result) redacted = result['redacted'] as number;
+    if ('confirmed' in result) confirmed = result['confirmed'] as boolean;
     if ('eventId' in result) eventId = result['eventId'] as string | null;
     return 'value' in result ? (result['value'] as View) : result;
   };
@@ -306,6 +313,7 @@ async function openGraphQLDoor({ app }: TestApp): Promise<Door> {
       (await ask(documents.submitConsolidation, { input: { runId, output } })) as never,
     requeueEpisodes: async (input) => (await ask(documents.requeueEpisodes, { input: input as never })) as never,
     lastRedacted: () => redacted,
+    lastWasKnown: () => confirmed,
     lastEventId: () => eventId,
     close: async () => undefined,
   };
@@ -335,6 +343,7 @@ async function request<Variables>(
 
 export async function openMcpDoor({ app }: TestApp): Promise<Door> {
   let redacted = 0;
+  let confirmed = false;
   const client = new Client({ name: 'contract', version: '1' });
   const transport = new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
     fetch: (url, init) => app.fetch(new Request(url, init)),
@@ -344,8 +353,13 @@ export async function openMcpDoor({ app }: TestApp): Promise<Door> {
     const answer = await client.callTool({ name, arguments: toSnake(given) });
     const [text] = answer.content as { text: string }[];
     if (answer.isError === true) throw fromToolText(text?.text ?? '');
-    const { redacted: count, ...view } = toCamel(answer.structuredContent as Record<string, unknown>);
+    const {
+      redacted: count,
+      confirmed: isKnown,
+      ...view
+    } = toCamel(answer.structuredContent as Record<string, unknown>);
     if (typeof count === 'number') redacted = count;
+    if (typeof isKnown === 'boolean') confirmed = isKnown;
     return view as View;
   };
   return {
@@ -375,6 +389,7 @@ export async function openMcpDoor({ app }: TestApp): Promise<Door> {
       (await call('memory_consolidation_submit', { runId, output })) as never,
     requeueEpisodes: async (input) => (await call('memory_consolidation_requeue', input)) as never,
     lastRedacted: () => redacted,
+    lastWasKnown: () => confirmed,
     close: () => client.close(),
   };
 }
