@@ -10,6 +10,8 @@ import { installQueue } from '../../jobs/queue.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { dataLine } from '../../src/data-block.ts';
 import { MemoryError } from '../../src/errors.ts';
+import { sweepConsolidation } from '../../src/lifecycle/consolidation/consolidate.ts';
+import { storeEpisode } from '../../src/memory/episodes.ts';
 import { storeFact } from '../../src/memory/facts.ts';
 import { normaliseMetadata } from '../../src/memory/metadata.ts';
 import { normaliseContent, normaliseName } from '../../src/memory/text.ts';
@@ -215,6 +217,21 @@ describe(`of ${inputs} inputs by the seed ${seed},`, () => {
       await post('/graphql', JSON.stringify({ query: `{ ${fields} ${number % 2 === 0 ? '}' : ''}` }));
     }
     expect((usedHeapBytes() - before) / 2 ** 20).toBeLessThan(60);
+  });
+
+  it('none leaves an episode that stops consolidation', { timeout: timeoutMs }, async () => {
+    const { memory } = testApp.app.createContext();
+    await storeEpisode(memory, { butler: 'zoe', content: 'The last of all butlers said: I like tea.' });
+    // Failed ones are tried again after a while: until nothing is due at last.
+    for (let round = 0; round < 8; round++) {
+      await sweepConsolidation(memory, { dryRun: false });
+      testApp.clock.now = new Date(testApp.clock.now.getTime() + 6 * 3_600_000);
+    }
+    const { episode } = testApp.core.db.tenant('default');
+    expect(await episode.count({ where: { consolidationStatus: 'pending', forgottenAt: null } })).toBe(0);
+    expect(await episode.findFirst({ where: { butler: 'zoe' } })).toMatchObject({
+      consolidationStatus: 'consolidated',
+    });
   });
 
   it('none leaves a row that differs from its events', { timeout: timeoutMs }, () => expectNoDifference(testApp.core));

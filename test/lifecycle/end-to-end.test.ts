@@ -53,6 +53,11 @@ afterAll(async () => {
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
+/** To the thousandth: the clock ticks while a sweep works. */
+function daysSince(start: Date, end: Date): number {
+  return Math.round(((end.getTime() - start.getTime()) / dayMs) * 1000) / 1000;
+}
+
 function passHours(hours: number): void {
   world.clock.now = new Date(world.clock.now.getTime() + hours * hourMs);
 }
@@ -268,8 +273,7 @@ describe('a model that answers', () => {
   });
 
   it('has nothing stored of what nobody said', async () => {
-    const contents = (await client().fact.findMany()).map(({ content }) => content);
-    expect(contents.join()).not.toContain('Bob');
+    expect(JSON.stringify(await client().fact.findMany())).not.toContain('Bob');
     const foreign = await world.core.db.tenant('other').fact.findMany();
     expect(foreign.map(({ content, validity }) => [content, validity])).toEqual([
       ['The user works for the other tenant', 'active'],
@@ -379,7 +383,7 @@ describe('a model that answers', () => {
       const where = { entityId: id, occurredAt: { gt: finished }, actor: { startsWith: 'job:' } };
       const events = await client().memoryEvent.findMany({ where, orderBy: { sequence: 'asc' } });
       const changes = events.map(({ eventType, occurredAt }) => {
-        return [eventType.replace(/^.*\./, ''), (occurredAt.getTime() - finished.getTime()) / dayMs];
+        return [eventType.replace(/^.*\./, ''), daysSince(finished, occurredAt)];
       });
       return [name, { permanence, validity, ...(Object.fromEntries(changes) as object) }];
     });
