@@ -35,6 +35,11 @@ export class MemoryError extends Error {
   }
 }
 
+/** No row is to blame for a database that is not there. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof MemoryError && error.code === 'DATABASE_UNAVAILABLE';
+}
+
 /** What was wrong, what is allowed, what was given: the three parts of every message about bad input. */
 export function invalidInput(field: string, allowed: string, given: unknown, hint?: string): MemoryError {
   return new MemoryError(

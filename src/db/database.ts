@@ -7,12 +7,13 @@ import { EventHub, hasEvents, type EventSignal } from './event-signal.ts';
 import { openPglite } from './pglite-engine.ts';
 import { openPostgres } from './postgres-engine.ts';
 import { RoundTrips } from './round-trip.ts';
+import type { WithStoredFacts } from './stored-fact.ts';
 
 /** A Prisma client inside one transaction that is bound to one tenant. */
-export type Transaction = Prisma.TransactionClient;
+export type Transaction = WithStoredFacts<Prisma.TransactionClient>;
 
 /** A Prisma client each of whose operations is a transaction of its own, bound to one tenant. */
-export type TenantClient = ReturnType<typeof bindToTenant>;
+export type TenantClient = WithStoredFacts<ReturnType<typeof bindToTenant>>;
 
 export interface Database {
   readonly engine: EngineName;
@@ -167,9 +168,9 @@ function tenantDoors({ roundTrips, prisma, events, options }: Parts, reach: Reac
       let opened: Transaction | undefined;
       return prisma
         .$transaction(async (transaction) => {
-          opened = transaction;
+          opened = transaction as unknown as Transaction;
           await transaction.$executeRaw(enter(tenantId));
-          return work(transaction);
+          return work(opened);
         })
         .catch(rethrow)
         .finally(() => {
@@ -181,7 +182,7 @@ function tenantDoors({ roundTrips, prisma, events, options }: Parts, reach: Reac
       const [, ...answers] = await roundTrips.send([enter(tenantId, settings), ...statements]).catch(rethrow);
       return answers;
     },
-    tenant: (tenantId) => bindToTenant(prisma, enter(tenantId)),
+    tenant: (tenantId) => bindToTenant(prisma, enter(tenantId)) as unknown as TenantClient,
   };
 }
 

@@ -2,11 +2,11 @@ import type { MemoryEvent } from '../generated/prisma/client.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import type { MemoryReference } from '../memory/links.ts';
 import { loadersOf } from './loaders.ts';
-import { loadMemories, referenceKey, type MemoryRow } from '../memory/memories.ts';
+import { loadMemories, referenceKey, type StoredRow } from '../memory/memories.ts';
 import { memoryTypes } from '../db/sql/memory-snapshot.ts';
 
 type EventOfMemory = Pick<MemoryEvent, 'entityType' | 'entityId'>;
-type Memories = Map<string, MemoryRow>;
+type Memories = Map<string, StoredRow>;
 
 /** Events that were read together have their memories read together, when the first of them is asked for. */
 const together = new WeakMap<EventOfMemory, () => Promise<Memories>>();
@@ -18,7 +18,7 @@ export function readMemoriesTogether(context: MemoryContext, events: readonly Ev
 }
 
 /** Null when the event is not about a memory, or the memory is not there any more. */
-export async function findMemoryOfEvent(context: MemoryContext, event: EventOfMemory): Promise<MemoryRow | null> {
+export async function findMemoryOfEvent(context: MemoryContext, event: EventOfMemory): Promise<StoredRow | null> {
   const [reference] = referencesOf(event);
   if (reference === undefined) return null;
   const memories = await together.get(event)?.();

@@ -1,10 +1,11 @@
 import DataLoader from 'dataloader';
-import type { Fact, MemoryEvent, Rule, RuleApplication } from '../generated/prisma/client.ts';
+import type { StoredFact } from '../db/stored-fact.ts';
+import type { MemoryEvent, Rule, RuleApplication } from '../generated/prisma/client.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { listEventsOf } from '../memory/history.ts';
 import { listLinks, loadEnds, type LinkEnd, type LinkOfMemory, type LinksChoice } from '../memory/link-graph.ts';
 import type { MemoryReference } from '../memory/links.ts';
-import { loadMemories, referenceKey, type MemoryRow } from '../memory/memories.ts';
+import { loadMemories, referenceKey, type StoredRow } from '../memory/memories.ts';
 import { onlyButlerOf } from '../memory/reach.ts';
 import { listReceiptsOf, type ReceiptSummary } from '../retrieval/receipts.ts';
 import { listApplications, listLearnedFrom, listSuccessors } from '../memory/relatives.ts';
@@ -16,15 +17,15 @@ interface Question<Choice> {
 }
 
 export interface Loaders {
-  memories: DataLoader<MemoryReference, MemoryRow | null, string>;
+  memories: DataLoader<MemoryReference, StoredRow | null, string>;
   ends: DataLoader<MemoryReference, LinkEnd | null, string>;
   links: DataLoader<Question<LinksChoice>, LinkOfMemory[], string>;
   events: DataLoader<Question<{ limit: number }>, MemoryEvent[], string>;
   applications: DataLoader<Question<{ limit: number }>, RuleApplication[], string>;
-  factsLearnedFrom: DataLoader<Question<{ limit: number }>, Fact[], string>;
+  factsLearnedFrom: DataLoader<Question<{ limit: number }>, StoredFact[], string>;
   rulesLearnedFrom: DataLoader<Question<{ limit: number }>, Rule[], string>;
   receipts: DataLoader<Question<{ limit: number }>, ReceiptSummary[], string>;
-  successors: DataLoader<MemoryReference, Fact | null, string>;
+  successors: DataLoader<MemoryReference, StoredFact | null, string>;
 }
 
 const loaders = new WeakMap<MemoryContext, Loaders>();
@@ -50,40 +51,46 @@ function createLoaders(context: MemoryContext): Loaders {
   };
 }
 
-/** Batches and does not remember: a feed lives long, and its answers must be of now. */
 function ofReferences<Value>(
   load: (references: readonly MemoryReference[]) => Promise<Map<string, Value>>,
 ): DataLoader<MemoryReference, Value | null, string> {
-  return new DataLoader<MemoryReference, Value | null, string>(
-    async (references) => {
-      const found = await load(references);
-      return references.map((reference) => found.get(referenceKey(reference)) ?? null);
-    },
-    { cache: false },
-  );
+  return batch(referenceKey, async (references) => {
+    const found = await load(references);
+    return (reference) => found.get(referenceKey(reference)) ?? null;
+  });
 }
 
 function ofQuestions<Choice, Value>(
   load: (references: readonly MemoryReference[], choice: Choice) => Promise<Map<string, Value[]>>,
 ): DataLoader<Question<Choice>, Value[], string> {
-  return new DataLoader<Question<Choice>, Value[], string>(
-    async (questions) => {
-      const answers = new Map<string, Map<string, Value[]>>();
-      for (const { choice } of questions) {
-        const name = JSON.stringify(choice);
-        if (answers.has(name)) continue;
-        const alike = questions.filter((question) => JSON.stringify(question.choice) === name);
-        answers.set(
-          name,
-          await load(
-            alike.map(({ reference }) => reference),
-            choice,
-          ),
-        );
-      }
-      return questions.map(
-        ({ reference, choice }) => answers.get(JSON.stringify(choice))?.get(referenceKey(reference)) ?? [],
-      );
+  const keyOf = ({ reference, choice }: Question<Choice>): string =>
+    JSON.stringify([reference.type, reference.id, choice]);
+  return batch(keyOf, async (questions) => {
+    const answers = new Map<string, Map<string, Value[]>>();
+    for (const { choice } of questions) {
+      const name = JSON.stringify(choice);
+      if (answers.has(name)) continue;
+      const alike = questions.filter((question) => JSON.stringify(question.choice) === name);
+      const references = alike.map(({ reference }) => reference);
+      answers.set(name, await load(references, choice));
+    }
+    return ({ reference, choice }) => answers.get(JSON.stringify(choice))?.get(referenceKey(reference)) ?? [];
+  });
+}
+
+/**
+ * Batches and does not remember: a feed lives long, and its answers must be of now. Each key is loaded once a batch: a
+ * statement that is given a key twice answers its rows twice.
+ */
+function batch<Key, Value>(
+  keyOf: (key: Key) => string,
+  load: (keys: readonly Key[]) => Promise<(key: Key) => Value>,
+): DataLoader<Key, Value, string> {
+  return new DataLoader<Key, Value, string>(
+    async (keys) => {
+      const distinct = new Map(keys.map((key) => [keyOf(key), key]));
+      const find = await load([...distinct.values()]);
+      return keys.map(find);
     },
     { cache: false },
   );
@@ -95,6 +102,6 @@ export async function findSourceId(context: MemoryContext, id: string | null): P
   return (await loadersOf(context).ends.load({ type: 'episode', id })) === null ? null : id;
 }
 
-export function endRow(end: LinkEnd | null): MemoryRow | null {
+export function endRow(end: LinkEnd | null): StoredRow | null {
   return end?.kind === 'memory' ? end.row : null;
 }

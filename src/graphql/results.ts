@@ -48,6 +48,7 @@ const problemRefs = Object.values(problemTypes).map(({ name, description }) =>
 interface PayloadShape {
   value: unknown;
   eventId: string | null;
+  confirmed: boolean;
   redacted: number;
   cut: readonly TextCut[];
 }
@@ -65,6 +66,8 @@ export interface PayloadField {
   // oxlint-disable-next-line typescript/no-explicit-any -- a type of the schema; which one is the caller's business
   type: any;
   description: string;
+  /** Whether a memory that is known already is confirmed instead, which the payload then says. */
+  mayConfirm?: boolean;
 }
 
 /** `<name>Result`, the union of `<name>Payload` and the problems. */
@@ -73,7 +76,7 @@ export function writeResult(name: string, field: PayloadField): WriteResult {
 }
 
 // oxlint-disable-next-line typescript/explicit-function-return-type -- the type is what Pothos infers
-function createPayload(name: string, { field, type, description }: PayloadField) {
+function createPayload(name: string, { field, type, description, mayConfirm = false }: PayloadField) {
   return builder.objectRef<PayloadShape>(`${name}Payload`).implement({
     description: 'What a write did.',
     fields: (t) => ({
@@ -82,6 +85,11 @@ function createPayload(name: string, { field, type, description }: PayloadField)
         type: 'UUID',
         nullable: true,
         description: 'The event that records it, by which it can be undone; null when there was nothing to change.',
+      }),
+      ...(mayConfirm && {
+        confirmed: t.exposeBoolean('confirmed', {
+          description: 'Whether the memory was known already: it was confirmed, and no new one was stored.',
+        }),
       }),
       redacted: t.exposeInt('redacted', {
         description:
@@ -108,12 +116,13 @@ function createUnion(name: string, payload: ReturnType<typeof createPayload>) {
 
 async function answer(context: MemoryContext, write: (context: MemoryContext) => Promise<unknown>): Promise<Answer> {
   const recorded: string[] = [];
+  const confirmed: string[] = [];
   const redacted: RedactionCounts = {};
   const cut: TextCut[] = [];
   try {
-    const value = await write({ ...context, recorded, redacted, cut });
+    const value = await write({ ...context, recorded, confirmed, redacted, cut });
     const count = Object.values(redacted).reduce((sum, ofKind) => sum + ofKind, 0);
-    return { value, eventId: recorded[0] ?? null, redacted: count, cut };
+    return { value, eventId: recorded[0] ?? null, confirmed: confirmed.length > 0, redacted: count, cut };
   } catch (error) {
     if (error instanceof MemoryError && isProblem(error.code)) {
       return { code: error.code, message: error.message, hint: error.hint ?? null };

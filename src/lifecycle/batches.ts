@@ -5,7 +5,7 @@ import type { EventOrigin } from '../db/sql/event-rows.ts';
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import { nextMemoryId } from '../db/sql/next-memory-id.ts';
 import type { PageOfDue } from '../db/sql/page-of-due.ts';
-import { MemoryError } from '../errors.ts';
+import { isOutage } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { actorOf, type MemoryContext } from '../memory/context.ts';
 import type { SweepOptions, SweepReport } from './sweep.ts';
@@ -149,11 +149,6 @@ function countFailure(sweep: Sweep, { type }: Stage, id: string, error: unknown)
   const { logger, principal } = sweep.context;
   logger.error({ err: error, tenantId: principal.tenantId, type, id }, 'a memory was passed over by a sweep');
   count(sweep, ['failed']);
-}
-
-/** No row is to blame for a database that is not there. */
-function isOutage(error: unknown): boolean {
-  return error instanceof MemoryError && error.code === 'DATABASE_UNAVAILABLE';
 }
 
 /** For statements that write their events themselves. */

@@ -9,13 +9,13 @@ import {
 import { millisecondsPerDay } from '../durations.ts';
 import { invalidInput } from '../errors.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import { loadMemories, referenceKey, type MemoryRow } from '../memory/memories.ts';
+import { loadMemories, referenceKey, type StoredRow } from '../memory/memories.ts';
 import { onlyButlerOf } from '../memory/reach.ts';
 import { checkDate, checkNumber, checkUuid, globalScope } from '../memory/values.ts';
 
 /** When a fact or rule fades if nobody confirms it. */
 export interface Forecast {
-  memory: MemoryRow;
+  memory: StoredRow;
   /** From when on it is not retrieved: in the past for what fades already. */
   fadesAt: Date;
   /** From when on it has expired; null where that never comes. */

@@ -8,12 +8,12 @@ import {
   type KeysQuery,
 } from '../db/sql/data-keys.ts';
 import { setEmbedding } from '../db/sql/set-embedding.ts';
+import type { Opened, StoredFact } from '../db/stored-fact.ts';
 import { rewrapDataKey, sealValues, type DataKey } from '../encryption/data-key.ts';
-import { MemoryError } from '../errors.ts';
-import type { Fact } from '../generated/prisma/client.ts';
+import { isOutage, MemoryError } from '../errors.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { createKey, findActive, requireMasterKey, useActiveKey } from '../memory/data-keys.ts';
-import { embedAll, vectorsToWrite, type EmbeddedText } from '../memory/embed.ts';
+import { embedAll, requireModel, vectorsToWrite, type EmbeddedText } from '../memory/embed.ts';
 import { textOf } from '../memory/embedded-text.ts';
 import { openReadable, sealedPlaceholder } from '../memory/sealing.ts';
 import { findMasterKey } from '../memory/vault.ts';
@@ -32,8 +32,10 @@ export type KeyRotationReport = {
   /** Facts that were sealed anew, and facts that were in plain before. */
   resealed: number;
   sealed: number;
-  /** Facts that still are to be: somebody held them, they cannot be read, or the sweep was told to stop. */
+  /** Facts that still are to be: somebody held them, they cannot be read or written, or the sweep was told to stop. */
   remaining: number;
+  /** Facts that could not be sealed, and were passed over. */
+  failed: number;
 };
 
 /**
@@ -42,9 +44,10 @@ export type KeyRotationReport = {
  * moment. What a fact says does not change: there is no event, and old events keep what they hold, under the old keys.
  */
 export async function sweepKeys(context: MemoryContext, options: KeyRotationOptions): Promise<KeyRotationReport> {
-  const report: KeyRotationReport = { rewrapped: 0, created: 0, resealed: 0, sealed: 0, remaining: 0 };
+  const report: KeyRotationReport = { rewrapped: 0, created: 0, resealed: 0, sealed: 0, remaining: 0, failed: 0 };
   if (context.vault.masterKeys.current === undefined) return report;
-  report.rewrapped = await rewrapKeys(context, options);
+  const rewrapping = await rewrapKeys(context, options);
+  report.rewrapped = rewrapping.count;
   const due = await countDue(context);
   const isNewKeyDue = due.sealed === 0 && (due.activeKeyId !== null || due.plain > 0);
   if (options.dryRun) return foretell(context, { ...due, isNewKeyDue }, report);
@@ -53,25 +56,36 @@ export async function sweepKeys(context: MemoryContext, options: KeyRotationOpti
     report.created = 1;
   }
   await sealAll(context, options, report);
+  // Only now: one key that cannot be rewrapped keeps nothing else from being sealed.
+  if (rewrapping.problem !== null) throw rewrapping.problem;
   return report;
 }
 
 /** One statement a key, each of which holds by itself. */
-async function rewrapKeys(context: MemoryContext, { dryRun }: SweepOptions): Promise<number> {
+async function rewrapKeys(
+  context: MemoryContext,
+  { dryRun }: SweepOptions,
+): Promise<{ count: number; problem: MemoryError | null }> {
   const { db, vault, principal } = context;
   const { tenantId } = principal;
   const master = requireMasterKey(context);
   const { dataKey } = db.tenant(tenantId);
   const where = { tenantId, masterKeyId: { not: master.id }, status: { not: 'lost' } };
   const rows = await dataKey.findMany({ where });
-  if (dryRun) return rows.length;
+  if (dryRun) return { count: rows.length, problem: null };
+  let problem: MemoryError | null = null;
+  let count = 0;
   for (const { id, masterKeyId, wrappedKey } of rows) {
     const from = findMasterKey(vault, masterKeyId);
     const wrapped = from === undefined ? null : rewrapDataKey({ from, to: master }, { tenantId, id }, wrappedKey);
-    if (wrapped === null) throw new MemoryError('UNREADABLE', `data key ${id} is not what a known master key wrapped`);
+    if (wrapped === null) {
+      problem ??= new MemoryError('UNREADABLE', `data key ${id} is not what a known master key wrapped`);
+      continue;
+    }
     await dataKey.updateMany({ where: { ...where, id }, data: { wrappedKey: wrapped, masterKeyId: master.id } });
+    count++;
   }
-  return rows.length;
+  return { count, problem };
 }
 
 interface Due {
@@ -124,11 +138,16 @@ const firstId = '00000000-0000-0000-0000-000000000000';
 async function sealAll(context: MemoryContext, options: KeyRotationOptions, report: KeyRotationReport): Promise<void> {
   let due = await countDue(context);
   const total = due.sealed + due.plain;
+  const failed = new Set<string>();
   let isMoving = true;
   while (isMoving && due.sealed + due.plain > 0 && options.signal?.aborted !== true) {
     const before = report.resealed + report.sealed;
     for await (const facts of batchesOf(context, options, due.activeKeyId)) {
-      const counts = await sealBatch(context, facts);
+      const counts = await sealWritable(
+        context,
+        facts.filter(({ id }) => !failed.has(id)),
+        failed,
+      );
       report.resealed += counts.resealed;
       report.sealed += counts.sealed;
       options.progress?.(Math.min(total, report.resealed + report.sealed), total);
@@ -137,6 +156,37 @@ async function sealAll(context: MemoryContext, options: KeyRotationOptions, repo
     due = await countDue(context);
   }
   report.remaining = due.sealed + due.plain;
+  report.failed = failed.size;
+}
+
+/** What fails together is tried again in halves, until the fact that is to blame stands alone and is passed over. */
+async function sealWritable(
+  context: MemoryContext,
+  facts: readonly FactToSeal[],
+  failed: Set<string>,
+): Promise<Sealed> {
+  const [only] = facts;
+  if (only === undefined) return { resealed: 0, sealed: 0 };
+  try {
+    return await sealBatch(context, facts);
+  } catch (error) {
+    if (isOutage(error)) throw error;
+    if (facts.length === 1) {
+      await requireModel(context, error);
+      context.logger.error({ err: error, factId: only.id }, 'a fact could not be sealed, and was passed over');
+      failed.add(only.id);
+      return { resealed: 0, sealed: 0 };
+    }
+    const middle = Math.ceil(facts.length / 2);
+    const first = await sealWritable(context, facts.slice(0, middle), failed);
+    const second = await sealWritable(context, facts.slice(middle), failed);
+    return { resealed: first.resealed + second.resealed, sealed: first.sealed + second.sealed };
+  }
+}
+
+interface Sealed {
+  resealed: number;
+  sealed: number;
 }
 
 async function* batchesOf(
@@ -157,10 +207,7 @@ async function* batchesOf(
 }
 
 /** The vectors of what was in plain were made of all of it, and are made anew of what may be known. */
-async function sealBatch(
-  context: MemoryContext,
-  facts: readonly FactToSeal[],
-): Promise<{ resealed: number; sealed: number }> {
+async function sealBatch(context: MemoryContext, facts: readonly FactToSeal[]): Promise<Sealed> {
   const plain = facts.filter(({ isSealed }) => !isSealed);
   const texts = plain.map((fact) => textOf('fact', { ...fact, content: sealedPlaceholder }));
   const embedded = texts.length === 0 ? [] : await embedAll(context, texts);
@@ -179,13 +226,13 @@ async function sealBatch(
   });
 }
 
-type FactRow = Pick<Fact, 'id' | 'content' | 'tags' | 'metadata' | 'sealedContent' | 'dataKeyId'>;
+type FactRow = Pick<StoredFact, 'id' | 'content' | 'tags' | 'metadata' | 'sealedContent' | 'dataKeyId'>;
 
 async function writeRows(
   { principal }: MemoryContext,
   transaction: Transaction,
   key: DataKey,
-  rows: readonly FactRow[],
+  rows: readonly Opened<FactRow>[],
 ): Promise<void> {
   if (rows.length === 0) return;
   const sealed = rows.map((row) => ({ id: row.id, sealedContent: sealValues(key, row.id, row) }));

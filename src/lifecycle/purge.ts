@@ -1,5 +1,6 @@
 import { countLeftovers, deleteLeftovers, type Leftover, type LeftoversQuery } from '../db/sql/leftovers.ts';
 import { millisecondsPerDay } from '../durations.ts';
+import { isOutage } from '../errors.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { keptSince, retentionOf } from '../memory/retention.ts';
 import type { SweepOptions, SweepReport } from './sweep.ts';
@@ -34,7 +35,7 @@ export async function sweepLeftovers(context: MemoryContext, options: SweepOptio
   let removed = 0;
   for (const { name, query, count: expected } of due) {
     const told = (done: number): void => options.progress?.(Math.min(removed + done, total), total);
-    report[name] = options.dryRun ? expected : await remove(context, query, options, told);
+    report[name] = options.dryRun ? expected : await removeOrPassOver(context, query, options, told);
     removed += report[name];
   }
   return report;
@@ -43,6 +44,26 @@ export async function sweepLeftovers(context: MemoryContext, options: SweepOptio
 async function count({ db }: MemoryContext, query: LeftoversQuery): Promise<number> {
   const [row] = await db.tenant(query.tenantId).$queryRaw<[{ count: number }]>(countLeftovers(query));
   return row.count;
+}
+
+/** What cannot be removed of one table keeps the others from nothing. */
+async function removeOrPassOver(
+  context: MemoryContext,
+  query: LeftoversQuery,
+  options: SweepOptions,
+  told: (removed: number) => void,
+): Promise<number> {
+  let removed = 0;
+  const tell = (done: number): void => {
+    removed = done;
+    told(done);
+  };
+  return remove(context, query, options, tell).catch((error: unknown) => {
+    if (isOutage(error)) throw error;
+    const { tenantId, table } = query;
+    context.logger.error({ err: error, tenantId, table }, 'rows of a table were passed over by a sweep');
+    return removed;
+  });
 }
 
 async function remove(

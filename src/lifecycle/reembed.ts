@@ -8,6 +8,7 @@ import {
   type VersionPlace,
 } from '../db/sql/reembed-rows.ts';
 import type { MemoryContext } from '../memory/context.ts';
+import { requireModel } from '../memory/embed.ts';
 import { textOf } from '../memory/embedded-text.ts';
 import {
   activateVersion,
@@ -31,8 +32,10 @@ export interface ReembedOptions extends SweepOptions {
 export type ReembedReport = {
   /** Rows that got a vector of the configured model. */
   embedded: number;
-  /** Rows that still lack one: somebody held them, or the sweep was told to stop. */
+  /** Rows that still lack one: somebody held them, they cannot be embedded, or the sweep was told to stop. */
   remaining: number;
+  /** Rows whose text the model could not embed. They are tried again by the next sweep, and keep no other back. */
+  failed: number;
   /** Versions that became active, were retired, and vectors of retired ones that were cleared. */
   activated: number;
   retired: number;
@@ -47,7 +50,7 @@ const processStartedAt = new Date(performance.timeOrigin);
  * goes on from there. Vectors of retired versions are cleared once no search can be using them any more.
  */
 export async function sweepEmbeddings(context: MemoryContext, options: ReembedOptions): Promise<ReembedReport> {
-  const report: ReembedReport = { embedded: 0, remaining: 0, activated: 0, retired: 0, cleared: 0 };
+  const report: ReembedReport = { embedded: 0, remaining: 0, failed: 0, activated: 0, retired: 0, cleared: 0 };
   const choice = await chooseTarget(context, options);
   if (choice !== null && options.dryRun) await foretell(context, choice, report);
   else if (choice !== null) await bringTo(context, options, choice, report);
@@ -108,12 +111,13 @@ async function bringTo(
   report: ReembedReport,
 ): Promise<void> {
   const version = known === undefined || abandoned.length > 0 ? await prepare(context, report) : known;
+  const failed = new Set<string>();
   let isMoving = true;
   do {
-    isMoving = await fill({ context, options, report, version });
+    isMoving = await fill({ context, options, report, version, failed });
     // Rows may come without the vector until the switch has the versions alone, and are counted there once more.
-    if (version.status === 'building' && report.remaining === 0) await activate(context, version, report);
-  } while (isMoving && report.remaining > 0 && options.signal?.aborted !== true);
+    if (version.status === 'building' && report.remaining <= report.failed) await activate(context, version, report);
+  } while (isMoving && report.remaining > report.failed && options.signal?.aborted !== true);
 }
 
 /** Registers the configured model, in the slot of one that was abandoned if need be. */
@@ -179,6 +183,8 @@ interface Filling {
   options: ReembedOptions;
   report: ReembedReport;
   version: VersionInUse;
+  /** Ids of rows that could not be embedded. */
+  failed: Set<string>;
 }
 
 /** Round by round, since rows may be edited or held meanwhile. False after a round that got nowhere. */
@@ -186,7 +192,7 @@ async function fill(filling: Filling): Promise<boolean> {
   const { context, options, report, version } = filling;
   let isMoving = true;
   report.remaining = await countLacking(context, version);
-  while (isMoving && report.remaining > 0 && options.signal?.aborted !== true) {
+  while (isMoving && report.remaining > report.failed && options.signal?.aborted !== true) {
     const before = report.embedded;
     const total = before + report.remaining;
     for (const type of memoryTypes) await fillType(filling, type, total);
@@ -206,7 +212,8 @@ async function fillType(filling: Filling, type: MemoryType, total: number): Prom
     options.progress?.(report.embedded, Math.max(total, report.embedded));
   };
   for await (const rows of batchesOf(filling, type)) {
-    const vectors = await embedRows(context, type, rows).catch(async (error: unknown) => {
+    const wanted = rows.filter(({ id }) => !filling.failed.has(id));
+    const vectors = await embedReadable(filling, type, wanted).catch(async (error: unknown) => {
       await finishWriting();
       throw error;
     });
@@ -234,6 +241,30 @@ async function* batchesOf({ context, options, version }: Filling, type: MemoryTy
 
 type EmbeddedRow = RowToEmbed & { vector: Float32Array };
 
+/**
+ * What fails together is tried again in halves, until the row that is to blame stands alone and is passed over. No row is
+ * to blame for a model that embeds nothing.
+ */
+async function embedReadable(filling: Filling, type: MemoryType, rows: RowToEmbed[]): Promise<EmbeddedRow[]> {
+  const { context, failed, report } = filling;
+  const [only] = rows;
+  if (only === undefined) return [];
+  try {
+    return await embedRows(context, type, rows);
+  } catch (error) {
+    if (rows.length > 1) {
+      const middle = Math.ceil(rows.length / 2);
+      const first = await embedReadable(filling, type, rows.slice(0, middle));
+      return [...first, ...(await embedReadable(filling, type, rows.slice(middle)))];
+    }
+    await requireModel(context, error);
+    context.logger.error({ err: error, type, id: only.id }, 'a memory could not be embedded, and was passed over');
+    failed.add(only.id);
+    report.failed = failed.size;
+    return [];
+  }
+}
+
 /** By the call that a write makes, of the text that a write gives. */
 async function embedRows({ embedder }: MemoryContext, type: MemoryType, rows: RowToEmbed[]): Promise<EmbeddedRow[]> {
   const vectors = await embedder.embed(rows.map((row) => textOf(type, row)));
@@ -256,7 +287,7 @@ async function writeBatch(
 
 /**
  * Writers share the versions until they commit, so here none is under way: each row is either counted now or written by
- * somebody who sees the new version active. Should one lack the vector, nothing is switched.
+ * somebody who sees the new version active. Should one lack the vector that can have it, nothing is switched.
  */
 async function activate(context: MemoryContext, { id }: VersionInUse, report: ReembedReport): Promise<void> {
   await context.db.transaction(context.principal.tenantId, async (transaction) => {
@@ -267,7 +298,7 @@ async function activate(context: MemoryContext, { id }: VersionInUse, report: Re
       countVectors(placeOf(context, building)),
     );
     report.remaining = (counts?.total ?? 0) - (counts?.done ?? 0);
-    if (report.remaining > 0) return;
+    if (report.remaining > report.failed) return;
     const active = findActive(versions);
     await activateVersion(context, transaction, { building, active });
     report.activated = 1;

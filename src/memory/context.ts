@@ -49,10 +49,18 @@ export interface MemoryContext {
   readonly actor?: string;
   /** Where given: gets the id of the event of each write, for whoever may want to undo it. */
   readonly recorded?: string[];
+  /** Where given: gets the id of a memory that was known already, and was confirmed instead of stored. */
+  readonly confirmed?: string[];
   /** Where given: is told how many of each kind were taken out of what was to be kept. */
   readonly redacted?: RedactionCounts;
   /** Where given: is told which texts were cut. */
   readonly cut?: TextCut[];
+}
+
+/** The same with a clock that stands still: all that one write stores and records has one time. */
+export function atOneMoment(context: MemoryContext): MemoryContext {
+  const moment = context.now();
+  return { ...context, now: () => moment };
 }
 
 /** Who did it, as events record it. */

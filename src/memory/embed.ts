@@ -34,6 +34,13 @@ export async function embedAll(context: MemoryContext, texts: readonly RedactedT
   return embedded;
 }
 
+/** Throws the error again unless the model embeds a plain text: only then is the text that it failed on to blame. */
+export async function requireModel({ embedder }: Pick<MemoryContext, 'embedder'>, error: unknown): Promise<void> {
+  await embedder.embed(['text']).catch(() => {
+    throw error;
+  });
+}
+
 /**
  * The vectors that a row is written with, one for each version that is in use and can be had here. The versions cannot
  * change any more before the transaction ends, so no row is left without the vector of the one that is active then; a

@@ -10,7 +10,7 @@ import type { EmbeddingSlot } from '../db/sql/set-embedding.ts';
 import { modelKey, type EmbeddingModel } from '../embedding/embedder.ts';
 import { MemoryError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import type { MemoryContext } from './context.ts';
+import { atOneMoment, type MemoryContext } from './context.ts';
 import { recordEvent, recordEvents, type EventInput } from './events.ts';
 
 export const embeddingSlots = ['primary', 'alternate'] as const satisfies readonly EmbeddingSlot[];
@@ -65,10 +65,11 @@ export function findActive(versions: readonly VersionInUse[]): VersionInUse | un
  * waits there until all rows have its vectors.
  */
 export async function registerVersion(
-  context: MemoryContext,
+  caller: MemoryContext,
   transaction: Transaction,
   versions: readonly VersionInUse[],
 ): Promise<VersionInUse> {
+  const context = atOneMoment(caller);
   const { model } = context.embedder;
   const slot = await chooseSlot(transaction, versions, model);
   const isFirst = versions.length === 0;
@@ -111,10 +112,11 @@ async function chooseSlot(
 
 /** Both in one transaction in which the versions are locked alone: each search is served by the one or the other. */
 export async function activateVersion(
-  context: MemoryContext,
+  caller: MemoryContext,
   transaction: Transaction,
   { building, active }: { building: VersionInUse; active: VersionInUse | undefined },
 ): Promise<void> {
+  const context = atOneMoment(caller);
   if (active !== undefined) await retireVersion(context, transaction, active);
   const activated = { ...building, status: 'active' as const, activatedAt: context.now() };
   await writeStatus(context, transaction, activated);
@@ -123,10 +125,11 @@ export async function activateVersion(
 
 /** Its vectors are compared with nothing any more, and cleared by and by. */
 export async function retireVersion(
-  context: MemoryContext,
+  caller: MemoryContext,
   transaction: Transaction,
   version: VersionInUse,
 ): Promise<void> {
+  const context = atOneMoment(caller);
   const retired = { ...version, status: 'retired' as const, retiredAt: context.now() };
   await writeStatus(context, transaction, retired);
   await recordEvents(context, transaction, [eventOf('retired', version, retired)]);

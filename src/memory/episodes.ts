@@ -5,7 +5,7 @@ import { invalidInput, MemoryError } from '../errors.ts';
 import type { Episode, Prisma } from '../generated/prisma/client.ts';
 import { createRedactor, omissionsOf, type Omissions } from '../redaction/redactor.ts';
 import { atPlace, atPlaceError } from './at-place.ts';
-import type { MemoryContext } from './context.ts';
+import { atOneMoment, type MemoryContext } from './context.ts';
 import { embedAll, embedOne, vectorsOfOne, vectorsToWrite } from './embed.ts';
 import { doOnce } from './idempotency.ts';
 import { loadMemories, referenceKey } from './memories.ts';
@@ -48,20 +48,21 @@ export async function storeEpisode(context: MemoryContext, input: StoreEpisodeIn
 }
 
 /** Several that commit together. One text that is refused refuses them all, and is named by its place. */
-export async function ingestEpisodes(context: MemoryContext, inputs: readonly StoreEpisodeInput[]): Promise<Episode[]> {
-  authorize(context, 'mutation ingestEpisodes');
+export async function ingestEpisodes(caller: MemoryContext, inputs: readonly StoreEpisodeInput[]): Promise<Episode[]> {
+  authorize(caller, 'mutation ingestEpisodes');
   if (inputs.length === 0 || inputs.length > batchLimit) {
     throw invalidInput('episodes', `1 to ${batchLimit} episodes`, inputs.length);
   }
   const episodes = inputs.map((input, place) => {
-    const values = atPlace('episodes', place, () => normaliseEpisode(context, input));
+    const values = atPlace('episodes', place, () => normaliseEpisode(caller, input));
     return { place, input, values };
   });
   const embedded = await embedAll(
-    context,
+    caller,
     episodes.map(({ values }) => values.content),
   );
-  const ids = await context.db.transaction(context.principal.tenantId, async (transaction) => {
+  const ids = await caller.db.transaction(caller.principal.tenantId, async (transaction) => {
+    const context = atOneMoment(caller);
     const observed = episodes.map(({ values }) => values);
     const maintenance = await findMaintenanceSession(context, transaction, observed);
     if (maintenance !== null) atPlaceError('episodes', maintenance.place)(isMaintenanceSession(maintenance.sessionId));
@@ -86,7 +87,7 @@ export async function ingestEpisodes(context: MemoryContext, inputs: readonly St
     }
     return stored;
   });
-  return loadEpisodes(context, ids);
+  return loadEpisodes(caller, ids);
 }
 
 /** In the order of the ids. One that a key stands for may have expired since. */
@@ -103,12 +104,11 @@ async function loadEpisodes(context: MemoryContext, ids: readonly string[]): Pro
 /** Of one batch. More is no faster, and holds the database longer. */
 export const batchLimit = 500;
 
-type EpisodeValues = Omit<NewEpisodeRow, 'tenantId' | 'requestId' | 'embeddings'> & {
+type EpisodeValues = Omit<NewEpisodeRow, keyof WriteValues | 'embeddings'> & {
   omissions: Omissions;
 };
 
 function normaliseEpisode(context: MemoryContext, input: StoreEpisodeInput): EpisodeValues {
-  const createdAt = context.now();
   const redactor = createRedactor(context);
   const metadata = normaliseMetadata(redactor, 'metadata', input.metadata ?? {});
   refuseMaintenanceMark({ metadata });
@@ -122,14 +122,26 @@ function normaliseEpisode(context: MemoryContext, input: StoreEpisodeInput): Epi
     tags: normaliseTags(redactor, input.tags),
     metadata,
     language: context.config.memory.retrieval.language,
-    createdAt,
-    expiresAt: endOfLife(createdAt, context.config.memory.episodes.defaultTtlDays, retentionOf(context).episodes),
     omissions: omissionsOf(redactor),
   };
 }
 
 function defaultButlerOf({ principal, config }: MemoryContext): string {
   return principal.butler ?? config.butler.name;
+}
+
+type WriteValues = Pick<NewEpisodeRow, 'tenantId' | 'requestId' | 'createdAt' | 'expiresAt'>;
+
+/** The columns that follow from the write and not from what was given. */
+function valuesOfWrite(context: MemoryContext): WriteValues {
+  const createdAt = context.now();
+  const { defaultTtlDays } = context.config.memory.episodes;
+  return {
+    tenantId: context.principal.tenantId,
+    requestId: context.requestContext.requestId,
+    createdAt,
+    expiresAt: endOfLife(createdAt, defaultTtlDays, retentionOf(context).episodes),
+  };
 }
 
 type Vectors = Pick<NewEpisodeRow, 'embeddings'>;
@@ -144,9 +156,8 @@ async function appendAll(
   transaction: Transaction,
   episodes: readonly { values: EpisodeValues; vectors: Vectors }[],
 ): Promise<void> {
-  const { tenantId } = context.principal;
-  const { requestId } = context.requestContext;
-  const [first, ...others] = episodes.map(({ values, vectors }) => ({ ...values, ...vectors, tenantId, requestId }));
+  const ofWrite = valuesOfWrite(context);
+  const [first, ...others] = episodes.map(({ values, vectors }) => ({ ...values, ...vectors, ...ofWrite }));
   if (first === undefined) return;
   const rows = [first, ...others] as const;
   await transaction.$executeRaw(insertEpisodes(rows));
@@ -165,9 +176,8 @@ async function appendEpisode(
   vectors: Vectors,
 ): Promise<string> {
   return doOnce(mutation, { operation: 'storeEpisode', idempotencyKey, input }, async () => {
-    const { transaction, tenantId, context } = mutation;
-    const { requestId } = context.requestContext;
-    await transaction.$executeRaw(insertEpisodes([{ ...values, ...vectors, tenantId, requestId }]));
+    const { transaction, context } = mutation;
+    await transaction.$executeRaw(insertEpisodes([{ ...values, ...vectors, ...valuesOfWrite(context) }]));
     await mutation.recordCreation({ type: 'episode', id: values.id }, 'episode.stored', values.omissions);
     return values.id;
   });

@@ -21,6 +21,7 @@ import {
   type Erased,
 } from '../db/sql/erase.ts';
 import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
+import type { Sealable } from '../db/stored-fact.ts';
 import { invalidInput, MemoryError } from '../errors.ts';
 import type { Erasure, Prisma } from '../generated/prisma/client.ts';
 import { actorOf, type MemoryContext } from './context.ts';
@@ -182,7 +183,7 @@ async function readSaid(context: MemoryContext, transaction: Transaction, erased
 
 interface SaidRow {
   id: string;
-  content: string;
+  content: Sealable<string>;
   sealedContent: string | null;
   dataKeyId: string | null;
 }

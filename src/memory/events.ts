@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../db/database.ts';
 import { announceEvents } from '../db/event-signal.ts';
 import { insertCreations } from '../db/sql/insert-creations.ts';
+import { insertEvents } from '../db/sql/insert-events.ts';
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import { MemoryError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
@@ -115,7 +116,7 @@ export async function recordEvents(
 ): Promise<void> {
   announceEvents(transaction);
   tellRecorded(context, events);
-  await transaction.memoryEvent.createMany({ data: events.map((event) => rowOf(context, event)) });
+  await transaction.$executeRaw(insertEvents(events.map((event) => rowOf(context, event))));
 }
 
 /** Of memories of one type that were just inserted, in their order: what is after is the row as the database has it. */

@@ -6,7 +6,7 @@ import type { Fact, MemoryEvent, MemoryLink, Prisma } from '../generated/prisma/
 import type { MemoryContext } from './context.ts';
 import { listEventsOf } from './history.ts';
 import type { MemoryReference } from './links.ts';
-import { loadMemories, referenceKey, type MemoryRow } from './memories.ts';
+import { loadMemories, referenceKey, type StoredRow } from './memories.ts';
 import { authorize } from './permissions.ts';
 import { openRow, openSnapshot } from './sealing.ts';
 import { normaliseName } from './text.ts';
@@ -96,7 +96,7 @@ async function describeAll(
 }
 
 /** What is known is told in plain, and not by which key it is kept. */
-async function inPlain(context: MemoryContext, row: MemoryRow): Promise<object> {
+async function inPlain(context: MemoryContext, row: StoredRow): Promise<object> {
   const { sealedContent: _sealed, dataKeyId: _key, ...plain } = (await openRow(context, row)) as Partial<Fact>;
   return plain;
 }

@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { lockFactKey } from '../db/sql/lock-fact-key.ts';
 import { setEmbedding } from '../db/sql/set-embedding.ts';
+import type { StoredFact } from '../db/stored-fact.ts';
 import { invalidInput } from '../errors.ts';
 import { Prisma, type Fact } from '../generated/prisma/client.ts';
 import { asStored, omissionsOf, createRedactor, type RedactedText, type Omissions } from '../redaction/redactor.ts';
@@ -100,15 +101,21 @@ export async function writeFact(
  * The live fact as it reads. One that was stored before its predicate was to be sealed is sealed now: the events that
  * follow would else tell it once more.
  */
-async function openLive(mutation: Mutation, live: Fact, values: FactValues, embedding: EmbeddedText): Promise<Fact> {
+async function openLive(
+  mutation: Mutation,
+  live: StoredFact,
+  values: FactValues,
+  embedding: EmbeddedText,
+): Promise<Fact> {
   const { context, transaction, tenantId } = mutation;
-  if (!values.isSealed || isSealedRow(live)) return openRow(context, live, transaction);
+  const plain = await openRow(context, live, transaction);
+  if (!values.isSealed || isSealedRow(live)) return plain;
   const { id } = live;
-  const columns = sealedColumns(await useActiveKey(context, transaction), id, live);
+  const columns = sealedColumns(await useActiveKey(context, transaction), id, plain);
   await transaction.fact.update({ where: { tenantId_id: { tenantId, id } }, data: columns, select: { id: true } });
   const vectors = await vectorsOfOne(context, transaction, embedding);
   await transaction.$executeRaw(setEmbedding('fact', { tenantId, id }, vectors));
-  return { ...live, dataKeyId: columns.dataKeyId };
+  return { ...plain, dataKeyId: columns.dataKeyId };
 }
 
 export interface FactValues {
@@ -165,7 +172,6 @@ export function normaliseFact(context: MemoryContext, input: StoreFactInput): Fa
     omissions: omissionsOf(redactor),
     isSealed: false,
   };
-  if (values.kind === 'event') values.observedAt ??= context.now();
   if (values.validFrom !== null && values.validTo !== null && values.validTo < values.validFrom) {
     throw invalidInput('valid_to', 'not before valid_from', values.validTo);
   }
@@ -197,7 +203,7 @@ interface TextOfFact extends Pick<FactValues, 'subject' | 'predicate' | 'content
 export async function lockLiveFact(
   { transaction, tenantId }: Mutation,
   values: Pick<Fact, 'kind' | 'scope' | 'subject' | 'predicate'>,
-): Promise<Fact | null> {
+): Promise<StoredFact | null> {
   if (values.kind === 'event') return null;
   const { scope, subject, predicate } = values;
   await transaction.$queryRaw(lockFactKey(tenantId, scope, subject, predicate));
@@ -249,6 +255,7 @@ async function confirmStored(
       }),
     { omissions: values.omissions },
   );
+  mutation.context.confirmed?.push(id);
   return id;
 }
 
@@ -319,6 +326,7 @@ async function insertFact(
       ...plain,
       ...sealed,
       tenantId,
+      observedAt: values.observedAt ?? (values.kind === 'event' ? now : null),
       language: context.config.memory.retrieval.language,
       decayRate: decayRates[values.permanence],
       supersedesId: live?.id ?? null,
@@ -367,4 +375,4 @@ async function findContradicted(mutation: Mutation, values: FactValues, live: Fa
 }
 
 /** As much of a fact as it takes to know what it says. */
-export type StatedFact = Pick<Fact, 'id' | 'content' | 'sealedContent' | 'dataKeyId'>;
+export type StatedFact = Pick<StoredFact, 'id' | 'content' | 'sealedContent' | 'dataKeyId'>;

@@ -38,7 +38,7 @@ export async function doOnce(
   if (idempotencyKey === null || idempotencyKey === undefined) return work();
   const { context, transaction, tenantId, now, eventId } = mutation;
   const key = normaliseKey(createRedactor(context), 'idempotency_key', idempotencyKey);
-  const inputDigest = isSecret ? await secretDigestOf(mutation, input) : digestOf(input);
+  const inputDigest = await digestInput(mutation, input, isSecret);
   const claim: Prisma.IdempotencyKeyCreateManyInput = {
     tenantId,
     key,
@@ -87,8 +87,16 @@ async function earlierAnswer(
 /** Whoever lost the first answer can undo by the second. */
 async function tellEarlierEvent({ context, transaction, tenantId }: Mutation, id: string): Promise<void> {
   const where = { tenantId_id: { tenantId, id } };
-  const event = await transaction.memoryEvent.findUnique({ where, select: { id: true } });
-  if (event !== null) context.recorded?.push(id);
+  const select = { eventType: true, entityId: true };
+  const event = await transaction.memoryEvent.findUnique({ where, select });
+  if (event === null) return;
+  context.recorded?.push(id);
+  if (event.eventType.endsWith('.confirmed')) context.confirmed?.push(event.entityId);
+}
+
+/** What is kept of an input to know it again. Keyed if the input is secret. */
+export async function digestInput(mutation: Mutation, input: unknown, isSecret: boolean): Promise<string> {
+  return isSecret ? secretDigestOf(mutation, input) : digestOf(input);
 }
 
 /** The same for two inputs that differ only in the order of their fields. */
@@ -108,7 +116,7 @@ async function secretDigestOf({ context, transaction }: Mutation, input: unknown
   return `${secretMark}:${key.id}:${keyedDigest(key, textOf(input))}`;
 }
 
-async function isDigestOf({ context, transaction }: Mutation, digest: string, input: unknown): Promise<boolean> {
+export async function isDigestOf({ context, transaction }: Mutation, digest: string, input: unknown): Promise<boolean> {
   const [mark, keyId, hash] = digest.split(':');
   if (mark !== secretMark || keyId === undefined) return digest === digestOf(input);
   return hash === keyedDigest(await getDataKey(context, keyId, transaction), textOf(input));

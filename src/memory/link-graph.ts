@@ -4,7 +4,7 @@ import { invalidInput, MemoryError } from '../errors.ts';
 import type { MemoryContext } from './context.ts';
 import { mutateOnce } from './idempotency.ts';
 import { createLink, requireMemory, type MemoryReference, type Relation } from './links.ts';
-import { loadMemories, referenceKey, type MemoryRow } from './memories.ts';
+import { loadMemories, referenceKey, type StoredRow } from './memories.ts';
 import { authorize } from './permissions.ts';
 import { checkNumber, checkUuid } from './values.ts';
 
@@ -128,7 +128,7 @@ export interface Tombstone extends MemoryReference {
   deletedAt: Date;
 }
 
-export type LinkEnd = { kind: 'memory'; row: MemoryRow } | { kind: 'tombstone'; tombstone: Tombstone };
+export type LinkEnd = { kind: 'memory'; row: StoredRow } | { kind: 'tombstone'; tombstone: Tombstone };
 
 /** What links point to, under the key of each: the memory, or what is left of it. */
 export async function loadEnds(

@@ -14,7 +14,7 @@ import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import { invalidInput } from '../errors.ts';
 import type { MemoryContext } from './context.ts';
 import { liveValidities } from './facts.ts';
-import { loadMemories, referenceKey, type MemoryRow } from './memories.ts';
+import { loadMemories, referenceKey, type StoredRow } from './memories.ts';
 import { normaliseFilter, withValidity } from './filter.ts';
 import { checkDate, checkUuid } from './values.ts';
 
@@ -26,7 +26,7 @@ export interface ListChoice {
 }
 
 export interface Listed {
-  row: MemoryRow;
+  row: StoredRow;
   cursor: string;
 }
 

@@ -1,6 +1,7 @@
 import { readMemoryRows, selectMemoryRows } from '../db/sql/memory-rows.ts';
 import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
 import type { Transaction } from '../db/database.ts';
+import type { StoredFact } from '../db/stored-fact.ts';
 import { MemoryError } from '../errors.ts';
 import type { Episode, Fact, Rule } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
@@ -16,10 +17,14 @@ import { checkUuid } from './values.ts';
 /** What the three types have in common: found, confirmed, forgotten and restored by type and id. */
 export type Memory = { type: 'episode'; row: Episode } | { type: 'fact'; row: Fact } | { type: 'rule'; row: Rule };
 
+/** Opened: a fact says what its writer gave. */
 export type MemoryRow = Memory['row'];
 
+/** As it is stored: a fact may be sealed, and `openRow` opens it. */
+export type StoredRow = Episode | StoredFact | Rule;
+
 /** By a column that only its table has. */
-export function memoryTypeOf(row: MemoryRow): MemoryType {
+export function memoryTypeOf(row: MemoryRow | StoredRow): MemoryType {
   if ('predicate' in row) return 'fact';
   return 'maturity' in row ? 'rule' : 'episode';
 }
@@ -62,15 +67,15 @@ export function asMemory(row: MemoryRow): Memory {
 export async function loadMemories(
   { db, principal: { tenantId } }: Pick<MemoryContext, 'db' | 'principal'>,
   references: readonly MemoryReference[],
-): Promise<Map<string, MemoryRow>> {
+): Promise<Map<string, StoredRow>> {
   if (references.length === 0) return new Map();
   const [answer] = await db.roundTrip(tenantId, [selectMemoryRows(tenantId, references)]);
   return memoriesByKey(answer);
 }
 
 /** What `selectMemoryRows` answered, under the key of each. */
-export function memoriesByKey(answer: string | null | undefined): Map<string, MemoryRow> {
-  return new Map(readMemoryRows(answer).map(({ type, row }) => [referenceKey({ type, id: row.id }), row as MemoryRow]));
+export function memoriesByKey(answer: string | null | undefined): Map<string, StoredRow> {
+  return new Map(readMemoryRows(answer).map(({ type, row }) => [referenceKey({ type, id: row.id }), row as StoredRow]));
 }
 
 export async function getMemory(context: MemoryContext, reference: MemoryReference): Promise<Memory> {

@@ -1,10 +1,10 @@
 import { invalidInput } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Redactor } from '../redaction/redactor.ts';
+import { checkJson } from './json.ts';
 import { storable } from './text.ts';
 
 export const metadataByteLimit = 65_536;
-export const metadataDepthLimit = 32;
 
 /** Free-form JSON as it is kept. Only `normaliseMetadata` makes it. */
 export type KeptMetadata = Prisma.InputJsonObject & { readonly [kept]: true };
@@ -14,18 +14,11 @@ declare const kept: unique symbol;
 /** The stored form of free-form JSON: as given, but for what text may not hold and what must not be kept. */
 export function normaliseMetadata(redactor: Redactor, field: string, given: Prisma.InputJsonObject): KeptMetadata {
   // First, because all else here walks down recursively.
-  if (isDeeperThan(metadataDepthLimit, given)) {
-    throw invalidInput(field, `nested at most ${metadataDepthLimit} levels deep`, metadataDepthLimit + 1);
-  }
+  checkJson(field, given);
   const json = JSON.stringify(given);
   const bytes = Buffer.byteLength(json);
   if (bytes > metadataByteLimit) throw invalidInput(field, `JSON of at most ${metadataByteLimit} bytes`, bytes);
   return keep(JSON.parse(json), { redactor, field, name: '' }) as KeptMetadata;
-}
-
-function isDeeperThan(levels: number, value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner));
 }
 
 interface Place {

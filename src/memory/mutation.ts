@@ -4,7 +4,7 @@ import { selectSnapshot, type MemoryType } from '../db/sql/memory-snapshot.ts';
 import { MemoryError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Omissions } from '../redaction/redactor.ts';
-import type { MemoryContext } from './context.ts';
+import { atOneMoment, type MemoryContext } from './context.ts';
 import { recordCreationEvents, recordEvent, type EventInput } from './events.ts';
 
 /** A row as an event keeps it: column names as in the database. */
@@ -15,6 +15,7 @@ export type Snapshot = Prisma.JsonObject;
  * superseded by it, the link that was made) are its consequences: they name it as their cause and are undone with it.
  */
 export interface Mutation {
+  /** Of the caller, with a clock that stands still at `now`. */
   readonly context: MemoryContext;
   readonly transaction: Transaction;
   readonly tenantId: string;
@@ -41,8 +42,9 @@ export async function mutate<T>(context: MemoryContext, work: (mutation: Mutatio
  * Several may share a transaction: a batch is many writes that commit together. With a cause each of them is a write of
  * its own, that can be undone alone or with all that had the same cause.
  */
-export function createMutation(context: MemoryContext, transaction: Transaction, causeEventId?: string): Mutation {
+export function createMutation(caller: MemoryContext, transaction: Transaction, causeEventId?: string): Mutation {
   const eventId = uuidv7();
+  const context = atOneMoment(caller);
   const { tenantId } = context.principal;
   const common = { context, transaction, tenantId, eventId, now: context.now() };
   const recorder = (known: Partial<EventInput>): Pick<Mutation, 'record' | 'recordCreation'> => ({

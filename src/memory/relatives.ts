@@ -1,8 +1,10 @@
-import { latestIdsPer } from '../db/sql/latest-ids-per.ts';
-import type { Fact, Rule, RuleApplication } from '../generated/prisma/client.ts';
+import { latestApplications } from '../db/sql/latest-applications.ts';
+import { learnedFrom } from '../db/sql/learned-from.ts';
+import type { StoredFact } from '../db/stored-fact.ts';
+import type { Rule, RuleApplication } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
 import type { MemoryReference } from './links.ts';
-import { loadMemories, referenceKey, type MemoryRow } from './memories.ts';
+import { loadMemories, referenceKey, type StoredRow } from './memories.ts';
 
 /** What hangs on memories without being a link, read for many at once. */
 
@@ -12,19 +14,10 @@ export async function listLearnedFrom<T extends 'fact' | 'rule'>(
   type: T,
   episodes: readonly MemoryReference[],
   limit: number,
-): Promise<Map<string, (T extends 'fact' ? Fact : Rule)[]>> {
+): Promise<Map<string, (T extends 'fact' ? StoredFact : Rule)[]>> {
   const { tenantId } = context.principal;
-  const ids = episodes.map(({ id }) => id);
-  const found = await context.db.tenant(tenantId).$queryRaw<{ owner: string; id: string }[]>(
-    latestIdsPer({
-      tenantId,
-      table: type === 'fact' ? 'facts' : 'rules',
-      owner: 'source_episode_id',
-      owners: ids,
-      time: 'created_at',
-      limit,
-    }),
-  );
+  const query = learnedFrom({ tenantId, type, episodeIds: episodes.map(({ id }) => id), limit });
+  const found = await context.db.tenant(tenantId).$queryRaw<{ owner: string; id: string }[]>(query);
   const rows = await loadMemories(
     context,
     found.map(({ id }) => ({ type, id })),
@@ -36,7 +29,7 @@ export async function listLearnedFrom<T extends 'fact' | 'rule'>(
 export async function listSuccessors(
   context: MemoryContext,
   facts: readonly MemoryReference[],
-): Promise<Map<string, Fact>> {
+): Promise<Map<string, StoredFact>> {
   const { tenantId } = context.principal;
   const successors = await context.db.tenant(tenantId).fact.findMany({
     where: { tenantId, supersedesId: { in: facts.map(({ id }) => id) } },
@@ -53,23 +46,15 @@ export async function listApplications(
 ): Promise<Map<string, RuleApplication[]>> {
   const { tenantId } = context.principal;
   const client = context.db.tenant(tenantId);
-  const found = await client.$queryRaw<{ owner: string; id: string }[]>(
-    latestIdsPer({
-      tenantId,
-      table: 'rule_applications',
-      owner: 'rule_id',
-      owners: rules.map(({ id }) => id),
-      time: 'applied_at',
-      only: 'retired_by_event_id IS NULL',
-      limit,
-    }),
-  );
+  const ruleIds = rules.map(({ id }) => id);
+  const query = latestApplications(tenantId, ruleIds, limit);
+  const found = await client.$queryRaw<{ owner: string; id: string }[]>(query);
   const rows = await client.ruleApplication.findMany({ where: { tenantId, id: { in: found.map(({ id }) => id) } } });
   const byId = new Map(rows.map((row) => [row.id, row]));
   return groupRows(found, 'rule', (id) => byId.get(id));
 }
 
-function groupRows<Row extends MemoryRow | RuleApplication>(
+function groupRows<Row extends StoredRow | RuleApplication>(
   found: readonly { owner: string; id: string }[],
   ownerType: MemoryReference['type'],
   rowOf: (id: string) => Row | undefined,

@@ -1,11 +1,14 @@
 import { v7 as uuidv7 } from 'uuid';
+import { findSameRules, type SameRule } from '../db/sql/known-statements.ts';
+import { lockRuleTexts } from '../db/sql/lock-rules.ts';
 import { setEmbedding } from '../db/sql/set-embedding.ts';
-import { MemoryError } from '../errors.ts';
+import { describeGiven, MemoryError } from '../errors.ts';
 import type { Prisma, Rule } from '../generated/prisma/client.ts';
 import { asStored, omissionsOf, createRedactor, type RedactedText, type Omissions } from '../redaction/redactor.ts';
 import { decayRates } from './confidence.ts';
 import type { MemoryContext } from './context.ts';
 import { embedOne, vectorsOfOne, type EmbeddedText } from './embed.ts';
+import { isLive } from './facts.ts';
 import { mutateOnce } from './idempotency.ts';
 import { linkToSource, requireEpisode } from './links.ts';
 import { normaliseMetadata, type KeptMetadata } from './metadata.ts';
@@ -33,7 +36,10 @@ export interface StoreRuleInput {
 
 export const candidateConfidence = 0.5;
 
-/** Stores how to behave, as a candidate that has yet to earn trust. */
+/**
+ * Stores how to behave, as a candidate that has yet to earn trust. A live rule of the scope with the same words is
+ * confirmed instead, and takes over what else was given. A rule that became an anti-pattern is refused.
+ */
 export async function storeRule(context: MemoryContext, input: StoreRuleInput): Promise<Rule> {
   authorize(context, 'mutation storeRule');
   const values = normaliseRule(context, input);
@@ -41,10 +47,74 @@ export async function storeRule(context: MemoryContext, input: StoreRuleInput): 
   const { idempotencyKey, ...rest } = input;
   const id = await mutateOnce(context, { operation: 'storeRule', idempotencyKey, input: rest }, async (mutation) => {
     await requireEpisode(mutation, 'source_episode_id', values.sourceEpisodeId);
+    await mutation.transaction.$queryRaw(lockRuleTexts(mutation.tenantId, [values]));
+    const { warning, live } = await findKnownRule(mutation, values);
+    if (warning !== undefined) throw repeatsAntiPattern(values.content, warning);
+    if (live !== undefined) return confirmStored(mutation, live.id, input, values);
     await writeRule(mutation, values, embedding);
     return values.id;
   });
   return getRule(context, id);
+}
+
+export interface KnownRule {
+  /** The anti-pattern that a rule with these words became, in the scope or for all. */
+  warning: SameRule | undefined;
+  /** The live rule with the same words. */
+  live: SameRule | undefined;
+  /** When a rule with the same words was last forgotten. */
+  forgottenAt: Date | null;
+}
+
+/** What is known of a rule with these words. Writers of the same words must have taken turns by `lockRuleTexts`. */
+export async function findKnownRule(
+  { transaction, tenantId }: Mutation,
+  { scope, content }: Pick<RuleValues, 'scope' | 'content'>,
+): Promise<KnownRule> {
+  const same = await transaction.$queryRaw<SameRule[]>(findSameRules({ tenantId, scope, content }));
+  const kept = same.filter(({ forgottenAt }) => forgottenAt === null);
+  const times = same.flatMap(({ forgottenAt }) => forgottenAt ?? []).map((moment) => moment.getTime());
+  return {
+    warning: kept.find(({ maturity }) => maturity === 'anti_pattern'),
+    live: kept.find(({ maturity, validity }) => maturity !== 'anti_pattern' && isLive(validity)),
+    forgottenAt: times.length === 0 ? null : new Date(Math.max(...times)),
+  };
+}
+
+function repeatsAntiPattern(content: string, { id, content: warning }: SameRule): MemoryError {
+  return new MemoryError(
+    'CONFLICT',
+    `content must not repeat a known anti-pattern (got ${describeGiven(content)}, which is rule ${id})`,
+    { hint: `This rule did harm before. Its warning: ${JSON.stringify(warning)}` },
+  );
+}
+
+async function confirmStored(
+  mutation: Mutation,
+  id: string,
+  given: StoreRuleInput,
+  { importance, tags, metadata, redacted }: RuleValues,
+): Promise<string> {
+  const { transaction, tenantId, now, context } = mutation;
+  const attributes = {
+    ...(given.importance != null && { importance }),
+    ...(given.tags != null && { tags }),
+    ...(given.metadata != null && { metadata }),
+  };
+  await changeMemory(
+    mutation,
+    { type: 'rule', id },
+    'rule.confirmed',
+    () =>
+      transaction.rule.update({
+        where: { tenantId_id: { tenantId, id } },
+        data: { ...attributes, validity: 'active', lastConfirmedAt: now, version: { increment: 1 } },
+        select: { id: true },
+      }),
+    { redacted },
+  );
+  context.confirmed?.push(id);
+  return id;
 }
 
 export interface RuleValues {
@@ -186,9 +256,11 @@ async function collectReasons(context: MemoryContext, ruleId: string): Promise<s
   return harms.map(({ reason }) => reason ?? '');
 }
 
+/** The form that specification 001 gives: one sentence of what not to do, one of why. */
 export function describeAntiPattern(original: string, reasons: readonly string[]): RedactedText {
   const because = reasons.length === 0 ? 'no reason was given' : [...new Set(reasons)].join('; ');
-  return asStored(`ANTI-PATTERN: Do NOT ${original}\nThis caused problems because: ${because}`);
+  const rule = original.replace(/[\s.]+$/, '');
+  return asStored(`ANTI-PATTERN: Do NOT ${rule}. This caused problems because: ${because}`);
 }
 
 function afterMark(rule: Rule, outcome: RuleOutcome, more = 0): Rule {

@@ -1,4 +1,5 @@
 import type { Transaction } from '../db/database.ts';
+import type { Opened } from '../db/stored-fact.ts';
 import { openValues, sealValues, type DataKey, type SealedValues } from '../encryption/data-key.ts';
 import { MemoryError } from '../errors.ts';
 import type { MemoryContext } from './context.ts';
@@ -41,24 +42,29 @@ export async function openRow<Row extends { id: string }>(
   context: KeyContext,
   row: Row,
   transaction?: Transaction,
-): Promise<Row> {
+): Promise<Opened<Row>> {
   const { sealedContent, dataKeyId } = row as PerhapsSealed;
-  if (sealedContent == null || dataKeyId == null) return row;
-  const known = opened.get(row) as Promise<Row> | undefined;
+  if (sealedContent == null || dataKeyId == null) return asOpened(row);
+  const known = opened.get(row) as Promise<Opened<Row>> | undefined;
   if (known !== undefined) return known;
   const opening = open(context, { id: row.id, sealedContent, dataKeyId }, transaction).then((values) => {
-    return { ...row, ...values, sealedContent: null };
+    return asOpened({ ...row, ...values, sealedContent: null });
   });
   opened.set(row, opening);
   return opening;
+}
+
+/** Only of a row that says in its columns what its writer gave. */
+function asOpened<Row extends object>(row: Row): Opened<Row> {
+  return row as Opened<Row>;
 }
 
 export async function openRows<Row extends { id: string }>(
   context: KeyContext,
   rows: readonly Row[],
   transaction?: Transaction,
-): Promise<Row[]> {
-  const all: Row[] = [];
+): Promise<Opened<Row>[]> {
+  const all: Opened<Row>[] = [];
   for (const row of rows) all.push(await openRow(context, row, transaction));
   return all;
 }
@@ -68,11 +74,11 @@ export async function openReadable<Row extends { id: string }>(
   context: MemoryContext,
   rows: readonly Row[],
   transaction?: Transaction,
-): Promise<Row[]> {
-  const readable: Row[] = [];
+): Promise<Opened<Row>[]> {
+  const readable: Opened<Row>[] = [];
   for (const row of rows) {
     try {
-      readable.push(isSealedRow(row) ? await openRow(context, row, transaction) : row);
+      readable.push(await openRow(context, row, transaction));
     } catch (error) {
       if (!(error instanceof MemoryError) || error.code !== 'UNREADABLE') throw error;
       context.logger.error({ factId: row.id }, error.message);

@@ -5,13 +5,13 @@ import { invalidInput } from '../errors.ts';
 import type { MemoryContext } from './context.ts';
 import { factValidities } from './facts.ts';
 import { normaliseFilter, withValidity, type MemoryFilter } from './filter.ts';
-import { loadMemories, referenceKey, type MemoryRow } from './memories.ts';
+import { loadMemories, referenceKey, type StoredRow } from './memories.ts';
 import { checkDate } from './values.ts';
 
 export interface TimelineEntry {
   /** When it happened or began to hold. */
   at: Date;
-  memory: MemoryRow;
+  memory: StoredRow;
 }
 
 export interface TimelineChoice {

@@ -1,10 +1,11 @@
 import { selectRunSnapshot } from '../db/sql/consolidation-run-snapshot.ts';
+import type { Transaction } from '../db/database.ts';
 import { setEmbedding } from '../db/sql/set-embedding.ts';
 import { lockEvent } from '../db/sql/lock-event.ts';
 import { writeSnapshotColumns } from '../db/sql/write-snapshot-columns.ts';
 import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
 import { MemoryError } from '../errors.ts';
-import type { MemoryEvent, MemoryLink, Prisma } from '../generated/prisma/client.ts';
+import type { MemoryEvent, MemoryLink } from '../generated/prisma/client.ts';
 import { asStored, type RedactionCounts, type TextCut } from '../redaction/redactor.ts';
 import { actorOf, type MemoryContext } from './context.ts';
 import { embedOne, vectorsOfOne, type EmbeddedText } from './embed.ts';
@@ -99,11 +100,7 @@ async function refuseSecondUndo({ transaction, tenantId }: Mutation, event: Memo
 }
 
 /** The undo of an event that was not itself undone. */
-async function findEffectiveUndo(
-  transaction: Prisma.TransactionClient,
-  tenantId: string,
-  id: string,
-): Promise<MemoryEvent | null> {
+async function findEffectiveUndo(transaction: Transaction, tenantId: string, id: string): Promise<MemoryEvent | null> {
   const undos = await transaction.memoryEvent.findMany({ where: { tenantId, revertsEventId: id } });
   for (const undo of undos) {
     if ((await findEffectiveUndo(transaction, tenantId, undo.id)) === null) return undo;
@@ -124,10 +121,7 @@ async function effectsOf({ transaction, tenantId }: Mutation, root: MemoryEvent)
 }
 
 /** What followed from an event, and what followed from that: the memories of a run, and the links of each. */
-async function findConsequences(
-  transaction: Prisma.TransactionClient,
-  { tenantId, id }: MemoryEvent,
-): Promise<MemoryEvent[]> {
+async function findConsequences(transaction: Transaction, { tenantId, id }: MemoryEvent): Promise<MemoryEvent[]> {
   const found: MemoryEvent[] = [];
   for (let causes = [id]; causes.length > 0;) {
     const events = await transaction.memoryEvent.findMany({ where: { tenantId, causeEventId: { in: causes } } });

@@ -24,11 +24,10 @@ export async function loadFound(context: MemoryContext, found: readonly Found[])
 
 /** In plain. What cannot be read is not found. */
 async function openAll(context: MemoryContext, answer: string | null | undefined): Promise<Map<string, MemoryRow>> {
-  const memories = memoriesByKey(answer);
-  for (const [key, row] of memories) {
+  const memories = new Map<string, MemoryRow>();
+  for (const [key, row] of memoriesByKey(answer)) {
     const [opened] = await openReadable(context, [row]);
-    if (opened === undefined) memories.delete(key);
-    else memories.set(key, opened);
+    if (opened !== undefined) memories.set(key, opened);
   }
   return memories;
 }

@@ -1,5 +1,6 @@
 import { inertText } from '../inert-text.ts';
 import { effectiveConfidence } from '../memory/confidence.ts';
+import type { AsStored } from '../db/stored-fact.ts';
 import { wordsOf } from './words-of.ts';
 import type { Episode, Fact, Rule } from '../generated/prisma/client.ts';
 
@@ -13,6 +14,12 @@ type EpisodeToShow = Pick<Episode, Common | 'observedAt'>;
 /** As much of a memory as its line is written from. */
 export type MemoryToShow =
   | { type: 'fact'; row: FactToShow }
+  | { type: 'rule'; row: RuleToShow }
+  | { type: 'episode'; row: EpisodeToShow };
+
+/** The same as it is stored: a fact may be sealed. */
+export type MemoryToOpen =
+  | { type: 'fact'; row: AsStored<FactToShow> }
   | { type: 'rule'; row: RuleToShow }
   | { type: 'episode'; row: EpisodeToShow };
 

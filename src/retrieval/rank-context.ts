@@ -10,7 +10,7 @@ import { diversify } from './diversify.ts';
 import { completeFilter } from './filter.ts';
 import { findMatches } from './find-matches.ts';
 import { identityFacts } from './identity.ts';
-import type { MemoryToShow } from './memory-lines.ts';
+import type { MemoryToOpen, MemoryToShow } from './memory-lines.ts';
 import type { PreparedSearch } from './plan.ts';
 import { prepareRecall, recalledTypes, scoreMatches, type Scored } from './recall.ts';
 import type { ReceiptCandidate, ReceiptDrop } from './receipts.ts';
@@ -63,7 +63,7 @@ export async function rankForContexts(
     Promise.all(
       questions.map(async (question, place) => {
         const scored = scoreMatches(context, searches[place] as PreparedSearch, found[place]?.matches ?? []);
-        const standing = await openAll(context, readMemoriesToShow(answers[place]) as unknown as MemoryToShow[]);
+        const standing = await openAll(context, readMemoriesToShow(answers[place]) as unknown as MemoryToOpen[]);
         return draftOf(context, question, standing, scored);
       }),
     ),
@@ -220,12 +220,12 @@ function growCluster(sizes: Map<string, number>, { candidate: { subject_key, pre
   return size;
 }
 
-function memoryOf({ candidate: { type, shown } }: Scored): MemoryToShow {
-  return { type, row: shown } as unknown as MemoryToShow;
+function memoryOf({ candidate: { type, shown } }: Scored): MemoryToOpen {
+  return { type, row: shown } as unknown as MemoryToOpen;
 }
 
 /** In plain. What cannot be read is not shown. */
-async function openAll(context: MemoryContext, memories: readonly MemoryToShow[]): Promise<MemoryToShow[]> {
+async function openAll(context: MemoryContext, memories: readonly MemoryToOpen[]): Promise<MemoryToShow[]> {
   const rows = await openReadable(
     context,
     memories.map(({ row }) => row),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { drill } from '../support/drill.ts';
+import { runCli } from '../support/cli-process.ts';
 import { requestGraphQL } from '../support/graphql-request.ts';
 import {
   createServerHome,
@@ -80,4 +81,6 @@ it(`loses nothing that it acknowledged in ${crashes} crashes under load`, async 
     FULL JOIN (SELECT * FROM memory_events WHERE entity_type = 'episode') v ON v.entity_id = e.id::text
     WHERE e.id IS NULL OR v.id IS NULL`);
   expect(halves).toEqual([]);
+  const verified = await runCli(['verify'], { env: home.env, workingDirectory: home.directory });
+  expect(verified).toMatchObject({ code: 0, stdout: 'no difference\n' });
 });

@@ -61,6 +61,39 @@ throughEveryDoor((open) => {
       });
     });
 
+    it('is told of a conflict when it submits something else a second time', async () => {
+      const butler = newButler();
+      const [first = ''] = await observe(butler, 'I like tea.');
+      const claim = await door.claimConsolidation({ butler });
+      const evidence = [{ episode_id: first, quote: 'I like tea' }];
+      const drink = { subject: butler, predicate: 'favourite_drink', content: 'tea', evidence };
+      await door.submitConsolidation(runOf(claim), { new_facts: [drink], new_rules: [] });
+
+      // The order of the keys says nothing.
+      expect(await door.submitConsolidation(runOf(claim), { new_rules: [], new_facts: [drink] })).toMatchObject({
+        factsCreated: 1,
+      });
+      for (const output of [{ new_facts: [] }, { new_facts: [{ ...drink, content: 'coffee' }], new_rules: [] }]) {
+        await expect(door.submitConsolidation(runOf(claim), output)).rejects.toMatchObject({
+          code: 'CONFLICT',
+          message: expect.stringContaining(`output must be the one that consolidation run ${runOf(claim)}`) as string,
+        });
+      }
+    });
+
+    it('is refused output with the key __proto__, wherever it is', async () => {
+      const butler = newButler();
+      await observe(butler, 'I like tea.');
+      const claim = await door.claimConsolidation({ butler });
+      const output = JSON.parse('{"new_facts":[{"subject":{"__proto__":null}}]}') as Record<string, unknown>;
+      await expect(door.submitConsolidation(runOf(claim), output)).rejects.toMatchObject({
+        code: 'INVALID_INPUT',
+        message: expect.stringContaining(
+          'output must not hold the key "__proto__" (got "new_facts.0.subject.__proto__")',
+        ) as string,
+      });
+    });
+
     it('takes no more than it asks for', async () => {
       const butler = newButler();
       await observe(butler, 'one', 'two', 'three');

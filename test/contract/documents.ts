@@ -101,6 +101,7 @@ export const storeFact = graphql(/* GraphQL */ `
           fromLength
           toLength
         }
+        confirmed
         value: fact {
           ...ContractMemory
         }
@@ -121,6 +122,7 @@ export const storeRule = graphql(/* GraphQL */ `
           fromLength
           toLength
         }
+        confirmed
         value: rule {
           ...ContractMemory
         }

@@ -93,6 +93,8 @@ export interface Door {
   lastCut(): readonly TextCut[];
   /** The text of the last answer, where a door answers with one. */
   lastText?(): string;
+  /** Whether what was last given to be stored was known already, and was confirmed instead. */
+  lastWasKnown(): boolean;
   /** The event that the last write was answered with; null when it changed nothing. */
   lastEventId?(): string | null;
   close(): Promise<void>;
@@ -181,11 +183,13 @@ async function openCoreDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
   let redacted: RedactionCounts = {};
   let cut: TextCut[] = [];
   let recorded: string[] = [];
+  let confirmed: string[] = [];
   const newContext = (): MemoryContext => {
     redacted = {};
     cut = [];
     recorded = [];
-    return { ...memoryContext(), redacted, cut, recorded };
+    confirmed = [];
+    return { ...memoryContext(), redacted, cut, recorded, confirmed };
   };
   const ask = async (work: (context: MemoryContext) => Promise<MemoryRow>): Promise<View> => {
     const context = newContext();
@@ -240,6 +244,7 @@ async function openCoreDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
     requeueEpisodes: (input) => requeueEpisodes(memoryContext(), input).catch(asDoorError),
     lastRedacted: () => Object.values(redacted).reduce((sum, count) => sum + count, 0),
     lastCut: () => cut,
+    lastWasKnown: () => confirmed.length > 0,
     lastEventId: () => recorded[0] ?? null,
     close: async () => undefined,
   };
@@ -278,6 +283,7 @@ function asDoorError(error: unknown): never {
 async function openGraphQLDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
   let redacted = 0;
   let cut: TextCut[] = [];
+  let confirmed = false;
   let eventId: string | null = null;
   const ask = async <Variables>(
     document: TypedDocumentNode<unknown, Variables>,
@@ -288,6 +294,7 @@ async function openGraphQLDoor({ app }: TestApp, caller?: Caller): Promise<Door>
     if ('code' in result) throw new DoorError(result['code'] as string, result['message'] as string);
     if ('redacted' in result) redacted = result['redacted'] as number;
     if ('cut' in result) cut = result['cut'] as TextCut[];
+    if ('confirmed' in result) confirmed = result['confirmed'] as boolean;
     if ('eventId' in result) eventId = result['eventId'] as string | null;
     return 'value' in result ? (result['value'] as View) : result;
   };
@@ -330,6 +337,7 @@ async function openGraphQLDoor({ app }: TestApp, caller?: Caller): Promise<Door>
     requeueEpisodes: async (input) => (await ask(documents.requeueEpisodes, { input: input as never })) as never,
     lastRedacted: () => redacted,
     lastCut: () => cut,
+    lastWasKnown: () => confirmed,
     lastEventId: () => eventId,
     close: async () => undefined,
   };
@@ -366,6 +374,7 @@ export async function openMcpDoor({ app }: TestApp, caller?: Caller): Promise<Do
   let redacted = 0;
   let cut: TextCut[] = [];
   let lastText = '';
+  let confirmed = false;
   const client = new Client({ name: 'contract', version: '1' });
   const transport = new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
     requestInit: { headers: authorization(caller) },
@@ -377,9 +386,15 @@ export async function openMcpDoor({ app }: TestApp, caller?: Caller): Promise<Do
     const [text] = answer.content as { text: string }[];
     if (answer.isError === true) throw fromToolText(text?.text ?? '');
     lastText = text?.text ?? '';
-    const { redacted: count, cut: cuts, ...view } = toCamel(answer.structuredContent as Record<string, unknown>);
+    const {
+      redacted: count,
+      cut: cuts,
+      confirmed: isKnown,
+      ...view
+    } = toCamel(answer.structuredContent as Record<string, unknown>);
     if (typeof count === 'number') redacted = count;
     if (Array.isArray(cuts)) cut = cuts as TextCut[];
+    if (typeof isKnown === 'boolean') confirmed = isKnown;
     return view as View;
   };
   return {
@@ -412,6 +427,7 @@ export async function openMcpDoor({ app }: TestApp, caller?: Caller): Promise<Do
     lastRedacted: () => redacted,
     lastCut: () => cut,
     lastText: () => lastText,
+    lastWasKnown: () => confirmed,
     close: () => client.close(),
   };
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { StoredFact } from '../../src/db/stored-fact.ts';
 import { findDifferences } from '../../src/memory/verify.ts';
 import { fingerprintOf } from '../../src/retrieval/receipts.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
@@ -32,7 +33,7 @@ throughEveryDoor((open) => {
     const version = versions.findLast(({ event }) => event.eventType === eventType);
     return version?.event.id ?? expect.unreachable(`${eventType} is not there`);
   };
-  const rowOf = (id: string): Promise<{ content: string; tags: unknown; metadata: unknown }> =>
+  const rowOf = (id: string): Promise<StoredFact> =>
     testApp.core.db.tenant('default').fact.findFirstOrThrow({ where: { id } });
 
   describe('a fact of an encrypted predicate', () => {

@@ -26,6 +26,8 @@ describe('hostile input', () => {
     ];
   }
 
+  const parsed = (json: string): Record<string, never> => JSON.parse(json) as Record<string, never>;
+
   const refused: [string, (open: Door) => Promise<View>, RegExp][] = [
     ['a text of a megabyte', (open) => open.storeFact({ ...fact, content: 'x'.repeat(1_048_576) }), /at most 200000/],
     [
@@ -97,6 +99,26 @@ describe('hostile input', () => {
       'an end before the beginning',
       (open) => open.storeFact({ ...fact, validFrom: new Date('2026-02-01'), validTo: new Date('2026-01-01') }),
       /^valid_to: .*given "2026-01-01/,
+    ],
+    [
+      'metadata with the key __proto__',
+      (open) => open.storeEpisode({ ...episode, metadata: parsed('{"__proto__":{"a":1}}') }),
+      /^metadata must not hold the key "__proto__" \(got "__proto__"\)/,
+    ],
+    [
+      'metadata with the key __proto__ deep inside',
+      (open) => open.storeFact({ ...fact, metadata: parsed('{"a":[{"b":{"__proto__":null}}]}') }),
+      /^metadata must not hold the key "__proto__" \(got "a\.0\.b\.__proto__"\)/,
+    ],
+    [
+      'a rule with the key __proto__',
+      (open) => open.storeRule({ content: 'x', metadata: parsed('{"a":{"__proto__":null}}') }),
+      /^metadata must not hold the key "__proto__" \(got "a\.__proto__"\)/,
+    ],
+    [
+      'metadata that is nested too deep',
+      (open) => open.storeEpisode({ ...episode, metadata: parsed(`{"a":${'['.repeat(40)}${']'.repeat(40)}}`) }),
+      /^metadata must be nested at most 32 levels deep \(got more\)/,
     ],
     [
       'metadata without end',

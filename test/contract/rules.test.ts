@@ -7,11 +7,6 @@ describe('a rule', () => {
   let testApp: TestApp;
   let door: Door;
 
-  beforeAll(async () => {
-    testApp = await createTestApp();
-  });
-  afterAll(() => testApp.close());
-
   async function mark(ruleId: string, outcome: 'helpful' | 'harmful', times: number, reason?: string): Promise<View> {
     let rule = await door.markRule({ ruleId, outcome, reason });
     for (let done = 1; done < times; done++) rule = await door.markRule({ ruleId, outcome, reason });
@@ -19,6 +14,11 @@ describe('a rule', () => {
   }
 
   throughEveryDoor((open) => {
+    // An app for each door: a rule that another door has stored is known already.
+    beforeAll(async () => {
+      testApp = await createTestApp();
+    });
+    afterAll(() => testApp.close());
     beforeEach(async () => {
       door = await open(testApp);
     });
@@ -126,11 +126,45 @@ describe('a rule', () => {
         maturity: 'anti_pattern',
         originalContent: 'send without asking',
         content:
-          'ANTI-PATTERN: Do NOT send without asking\nThis caused problems because: it surprised the user; the address was wrong',
+          'ANTI-PATTERN: Do NOT send without asking. This caused problems because: it surprised the user; the address was wrong',
       });
       expect(await mark(id, 'helpful', 3)).toMatchObject({ maturity: 'anti_pattern', content: warning['content'] });
       expect(await mark(id, 'harmful', 1)).toMatchObject({ maturity: 'anti_pattern', content: warning['content'] });
       expect((await eventTypesOf(testApp, id)).filter((type) => type === 'rule.inverted')).toHaveLength(1);
+    });
+
+    it('is confirmed by the next of its scope with the same words, which the answer says', async () => {
+      const { id } = await door.storeRule({ content: 'Water the plants', importance: 3 });
+      expect(door.lastWasKnown()).toBe(false);
+      const again = await door.storeRule({ content: 'water the  plants', importance: 8 });
+
+      expect(again).toMatchObject({ id, importance: 8, maturity: 'candidate' });
+      expect(door.lastWasKnown()).toBe(true);
+      expect(await eventTypesOf(testApp, id)).toEqual(['rule.stored', 'rule.confirmed']);
+      expect((await door.storeRule({ content: 'Water the plants', scope: 'health' })).id).not.toBe(id);
+      await door.forgetMemory({ type: 'rule', id });
+      expect((await door.storeRule({ content: 'Water the plants' })).id).not.toBe(id);
+    });
+
+    it('is confirmed once by two writers at once', async () => {
+      const rules = await Promise.all([1, 2, 3].map(() => door.storeRule({ content: 'Close the windows' })));
+      expect(new Set(rules.map(({ id }) => id)).size).toBe(1);
+    });
+
+    it('is refused once it is a known anti-pattern, and its warning is named', async () => {
+      const { id } = await door.storeRule({ content: 'Order without asking' });
+      await mark(id, 'harmful', 3, 'it was expensive');
+
+      for (const scope of ['global', 'health']) {
+        await expect(door.storeRule({ content: 'Order without asking', scope })).rejects.toMatchObject({
+          code: 'CONFLICT',
+          message: expect.stringMatching(
+            new RegExp(
+              `^content must not repeat a known anti-pattern \\(got "Order without asking", which is rule ${id}\\)`,
+            ),
+          ) as string,
+        });
+      }
     });
 
     it('is forgotten and restored, and not marked meanwhile', async () => {

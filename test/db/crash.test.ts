@@ -1,9 +1,13 @@
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createLogger } from '../../src/logger.ts';
+import { createVault } from '../../src/memory/vault.ts';
+import { testConfig } from '../support/config.ts';
 import type { CrashWriterInput } from '../support/crash-writer.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { drill } from '../support/drill.ts';
 import { killChild, startTypescript } from '../support/run-typescript.ts';
+import { expectNoDifference } from '../support/verify.ts';
 
 const tenant = 'tenant-a';
 const kills = drill({ sample: 3, all: 20 });
@@ -47,7 +51,9 @@ test(`every acknowledged transaction survives ${kills} kills of the process, and
     expect(life.acknowledged.length).toBeGreaterThan(0);
     acknowledged.push(...life.acknowledged);
   }
-  const rules = await (await scratch.reopen()).tenant(tenant).rule.findMany({ select: { id: true } });
+  const db = await scratch.reopen();
+  const rules = await db.tenant(tenant).rule.findMany({ select: { id: true } });
   const found = new Set(rules.map(({ id }) => id));
   expect(acknowledged.filter((id) => !found.has(id))).toEqual([]);
+  await expectNoDifference({ db, vault: createVault(testConfig(), createLogger(testConfig())) });
 });

@@ -16,7 +16,7 @@ import {
 } from 'graphql';
 import { schema } from '../../src/graphql/schema.ts';
 import { tools } from '../../src/mcp/tools.ts';
-import { broken, jsonValues, numbers, texts } from './texts.ts';
+import { broken, jsonObjects, jsonValues, numbers, texts } from './texts.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 
@@ -64,7 +64,7 @@ const scalars: Record<string, fc.Arbitrary<unknown>> = {
     fc.uuid().map((id) => `fact:${id}`),
     texts,
   ),
-  JSONObject: fc.dictionary(texts, jsonValues, { maxKeys: 4 }),
+  JSONObject: fc.oneof(fc.dictionary(texts, jsonValues, { maxKeys: 4 }), jsonObjects),
 };
 
 /** Its leaves, and for a while some of what they lead to. */
@@ -172,6 +172,19 @@ const toolArguments = fc.dictionary(
   { maxKeys: 6 },
 );
 
+/** Calls that are right but for the JSON in them: what is stored is what a sweep reads later. */
+const storingCalls = fc.oneof(
+  jsonObjects.map((metadata) => ['memory_store_episode', { butler: 'fuzz', content: 'The user likes tea.', metadata }]),
+  fc
+    .tuple(jsonObjects, texts)
+    .map(([metadata, text]) => ['memory_store_fact', { subject: 'user', predicate: 'fuzz', content: text, metadata }]),
+  jsonObjects.map((metadata) => ['memory_store_rule', { content: 'Ask before ordering', metadata }]),
+  jsonObjects.map((output) => [
+    'memory_consolidation_submit',
+    { run_id: '01a1e5d0-5b7f-7c53-9f0e-2d4f8d1c6e7a', output },
+  ]),
+);
+
 /** Calls that are frames of the protocol, of tools, resources and prompts that there are. */
 export const mcpCalls: fc.Arbitrary<unknown> = fc
   .oneof(
@@ -180,6 +193,10 @@ export const mcpCalls: fc.Arbitrary<unknown> = fc
       arbitrary: fc
         .record({ name: fc.constantFrom<string>(...toolNames), arguments: toolArguments })
         .map((params) => ['tools/call', params]),
+    },
+    {
+      weight: 2,
+      arbitrary: storingCalls.map(([name, given]) => ['tools/call', { name, arguments: given }]),
     },
     { weight: 1, arbitrary: texts.map((text) => ['resources/read', { uri: `memory://fact/${text}` }]) },
     {

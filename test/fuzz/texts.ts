@@ -119,9 +119,26 @@ export const numbers: fc.Arbitrary<number> = fc.constantFrom(
   1e-320,
   1e308,
   -0,
+  5e-324,
+  1.7976931348623157e308,
+  Number.MAX_SAFE_INTEGER + 2,
+  -1e21,
 );
 
+/** Keys that mean something to JavaScript, and texts that PostgreSQL refuses, as keys and values at any depth. */
+const hostileKeys = ['__proto__', 'constructor', 'prototype', 'toJSON', 'then', '\u0000', '\uD800', '', '$type'];
+const { hostileObjects } = fc.letrec<{ hostileObjects: unknown; inner: unknown }>((tie) => ({
+  inner: fc.oneof({ depthSize: 'small' }, texts, numbers, fc.constant(null), tie('hostileObjects')),
+  hostileObjects: fc
+    .array(fc.tuple(fc.constantFrom(...hostileKeys), tie('inner')), { minLength: 1, maxLength: 3 })
+    // Not by assignment, which would change the prototype instead.
+    .map((entries) => Object.fromEntries(entries) as unknown),
+}));
+
+export const jsonObjects = hostileObjects as fc.Arbitrary<Record<string, unknown>>;
+
 export const jsonValues: fc.Arbitrary<unknown> = fc.oneof(
+  jsonObjects,
   fc.jsonValue({ maxDepth: 3 }),
   texts,
   numbers,

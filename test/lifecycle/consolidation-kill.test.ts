@@ -1,13 +1,12 @@
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/logger.ts';
-import type { KeyContext } from '../../src/memory/data-keys.ts';
 import { createVault } from '../../src/memory/vault.ts';
-import { findDifferences } from '../../src/memory/verify.ts';
 import { testConfig } from '../support/config.ts';
 import type { ConsolidationWorkerInput } from '../support/consolidation-worker.ts';
 import { createTestDatabase, testEngine, type TestDatabase } from '../support/database.ts';
 import { drill } from '../support/drill.ts';
+import { expectNoDifference } from '../support/verify.ts';
 import { configWith } from './consolidation/setup.ts';
 import { killChild, startTypescript } from '../support/run-typescript.ts';
 
@@ -62,7 +61,7 @@ describe.skipIf(testEngine !== 'postgres')('workers that are killed', () => {
     const succeeded = runs.filter(({ status }) => status === 'succeeded');
     expect(facts.map(({ subject }) => subject).toSorted()).toEqual(succeeded.map(({ id }) => id).toSorted());
     expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['succeeded', 'lost']));
-    expect(await findDifferences(contextOf())).toEqual([]);
+    await expectNoDifference({ db: scratch.database, vault: createVault(testConfig(), createLogger(testConfig())) });
   });
 });
 
@@ -101,11 +100,6 @@ async function storeEpisodes(): Promise<void> {
       [tenantId, butlerCount, now, expiresAt, episodeCount],
     ),
   );
-}
-
-function contextOf(): KeyContext {
-  const vault = createVault(testConfig(), createLogger(testConfig()));
-  return { db: scratch.database, vault, principal: { tenantId, butler: null, role: 'admin' } };
 }
 
 /** The same numbers for the same seed (mulberry32). */

@@ -59,7 +59,7 @@ const keyIdsOfFacts = async (): Promise<(string | null)[]> => {
   const rows = await core.db.tenant(tenantId).fact.findMany({ distinct: ['dataKeyId'], select: { dataKeyId: true } });
   return rows.map(({ dataKeyId }) => dataKeyId);
 };
-const nothing = { rewrapped: 0, created: 0, resealed: 0, sealed: 0, remaining: 0 };
+const nothing = { rewrapped: 0, created: 0, resealed: 0, sealed: 0, remaining: 0, failed: 0 };
 
 describe('a rotation of data keys', () => {
   it('seals every fact under a new key, and tells nobody of it', async () => {

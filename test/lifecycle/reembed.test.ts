@@ -85,7 +85,7 @@ function sweep(embedder: Embedder, options: Partial<ReembedOptions> = {}): Retur
   return sweepEmbeddings(contextWith(embedder), { dryRun: false, ...options });
 }
 
-const nothing = { embedded: 0, remaining: 0, activated: 0, retired: 0, cleared: 0 };
+const nothing = { embedded: 0, remaining: 0, failed: 0, activated: 0, retired: 0, cleared: 0 };
 
 const butler = 'general';
 
@@ -228,7 +228,7 @@ describe('a sweep with another model configured', () => {
     const failing = wrap(small, {
       embed: async (texts) => {
         asked += 1;
-        if (asked === 2) throw new Error('the model broke down');
+        if (asked >= 2) throw new Error('the model broke down');
         return small.embed(texts);
       },
     });
@@ -239,6 +239,21 @@ describe('a sweep with another model configured', () => {
       { version: { status: 'building' }, done: 64, total: 82 },
     ]);
     expect(await sweep(small)).toMatchObject({ embedded: 18, activated: 1 });
+  });
+
+  it('passes over a row whose text the model cannot embed, and brings the others to the new model', async () => {
+    const poison = await storeRule(contextWith(), { content: 'A text that breaks the model' });
+    const failing = wrap(small, {
+      embed: async (texts) => {
+        if (texts.some((text) => text.includes('breaks the model'))) throw new Error('the model broke down');
+        return small.embed(texts);
+      },
+    });
+
+    expect(await sweep(failing)).toMatchObject({ embedded: 82, remaining: 1, failed: 1, activated: 1 });
+    // What it could not do it does once it can.
+    expect(await sweep(small)).toMatchObject({ embedded: 1, remaining: 0, failed: 0 });
+    expect(poison.id).toBeDefined();
   });
 
   it('never gives a row the vector of a text that was edited meanwhile', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { metadataByteLimit, metadataDepthLimit, normaliseMetadata } from '../../src/memory/metadata.ts';
+import { jsonDepthLimit } from '../../src/memory/json.ts';
+import { metadataByteLimit, normaliseMetadata } from '../../src/memory/metadata.ts';
 import { createRedactor } from '../../src/redaction/redactor.ts';
 import { testConfig } from '../support/config.ts';
 
@@ -27,10 +28,10 @@ describe('metadata', () => {
   it('may be as deep and as large as the limits say, and no more', () => {
     const ofBytes = (bytes: number): { a: string } => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
 
-    expect(normaliseMetadata(redactor, 'metadata', nested(metadataDepthLimit))).toEqual(nested(metadataDepthLimit));
+    expect(normaliseMetadata(redactor, 'metadata', nested(jsonDepthLimit))).toEqual(nested(jsonDepthLimit));
     expect(normaliseMetadata(redactor, 'metadata', ofBytes(metadataByteLimit))).toEqual(ofBytes(metadataByteLimit));
-    expect(() => normaliseMetadata(redactor, 'metadata', nested(metadataDepthLimit + 1))).toThrow(
-      'metadata: nested at most 32 levels deep; given 33',
+    expect(() => normaliseMetadata(redactor, 'metadata', nested(jsonDepthLimit + 1))).toThrow(
+      'metadata must be nested at most 32 levels deep (got more)',
     );
     expect(() => normaliseMetadata(redactor, 'metadata', ofBytes(metadataByteLimit + 1))).toThrow(
       'metadata: JSON of at most 65536 bytes; given 65537',

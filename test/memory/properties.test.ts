@@ -5,7 +5,8 @@ import { MemoryError } from '../../src/errors.ts';
 import type { MemoryEvent } from '../../src/generated/prisma/client.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { ingestEpisodes } from '../../src/memory/episodes.ts';
-import { storeFact, type Fact } from '../../src/memory/facts.ts';
+import type { StoredFact } from '../../src/db/stored-fact.ts';
+import { storeFact } from '../../src/memory/facts.ts';
 import { linkMemories } from '../../src/memory/link-graph.ts';
 import { linkId, relations, type MemoryReference } from '../../src/memory/links.ts';
 import { confirmMemory, forgetMemory, restoreMemory } from '../../src/memory/memories.ts';
@@ -14,8 +15,10 @@ import { effectiveness, type Maturity } from '../../src/memory/rule-maturity.ts'
 import { markRule, maturityRank, ruleOutcomes, storeRule } from '../../src/memory/rules.ts';
 import { payloadOf, undoEvent } from '../../src/memory/undo.ts';
 import { findDifferences } from '../../src/memory/verify.ts';
+import { startTicking } from '../support/clock.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { drill } from '../support/drill.ts';
+import { expectNoDifference } from '../support/verify.ts';
 
 /**
  * The same sequences each time, so that a change is not blamed for what it did not break. `BUTLER_PROPERTY_RUNS` and
@@ -28,6 +31,7 @@ let core: TestCore;
 
 beforeAll(async () => {
   core = await createTestCore();
+  startTicking(core.clock);
 });
 afterAll(() => core.close());
 
@@ -132,8 +136,9 @@ class Run {
         return this.storeFact(context, given);
       case 'storeRule': {
         const origin = this.sourceOf(given);
-        const { id } = await storeRule(context, { content: 'ask first', ...origin });
+        const { id, requestId } = await storeRule(context, { content: `ask ${(given.source ?? 0) % 3}`, ...origin });
         this.keep('rule', [{ id }]);
+        if (requestId !== context.requestContext.requestId) return [`rule.confirmed ${id}`];
         return [`rule.stored ${id}`, ...toldOfSource({ type: 'rule', id }, origin)];
       }
       case 'ingest': {
@@ -245,13 +250,13 @@ function toldOfSource({ type, id }: MemoryReference, { sourceEpisodeId }: { sour
   return sourceEpisodeId === undefined ? [] : [`link.created ${type}:${id} derived_from episode:${sourceEpisodeId}`];
 }
 
-function expectOneLiveFactPerKey(facts: Fact[]): void {
+function expectOneLiveFactPerKey(facts: StoredFact[]): void {
   const live = facts.filter(({ kind, validity }) => kind === 'state' && ['active', 'fading'].includes(validity));
   const keys = live.map(({ scope, subjectKey, predicateKey }) => `${scope} ${subjectKey} ${predicateKey}`);
   expect(new Set(keys).size).toBe(keys.length);
 }
 
-function expectChains(facts: Fact[]): void {
+function expectChains(facts: StoredFact[]): void {
   const supersededBy = new Map(facts.map(({ id, supersedesId }) => [id, supersedesId]));
   for (const { id } of facts) {
     let length = 0;
@@ -367,4 +372,6 @@ describe('whatever is done, by however many writers', () => {
     },
     2 * searchLimitMs,
   );
+
+  it('leaves nothing that verify finds', () => expectNoDifference(core));
 });

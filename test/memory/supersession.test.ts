@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRows } from '../../src/memory/sealing.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeFact, type Fact, type StoreFactInput } from '../../src/memory/facts.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
@@ -20,7 +21,8 @@ const newPredicate = (): string => `predicate ${++predicates}`;
 
 async function readFacts(predicate: string): Promise<Fact[]> {
   const facts = await testApp.core.db.tenant('default').fact.findMany({ where: { predicate } });
-  return facts.toSorted((left, right) => (left.id < right.id ? -1 : 1));
+  const opened = await openRows(testApp.app.createContext().memory, facts);
+  return opened.toSorted((left, right) => (left.id < right.id ? -1 : 1));
 }
 
 describe('a second fact of the same key', () => {

@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => core.close());
 
-async function read(choice: TimelineChoice, page = { offset: 0, limit: 50 }): Promise<[string, number][]> {
+async function read(choice: TimelineChoice, page = { offset: 0, limit: 50 }): Promise<[unknown, number][]> {
   const { entries } = await readTimeline(context(), choice, page);
   return entries.map(({ at, memory }) => [memory.content, (at.getTime() - core.start.getTime()) / 86_400_000]);
 }

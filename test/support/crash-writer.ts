@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { openDatabase, type Database, type DatabaseOptions } from '../../src/db/database.ts';
+import { insertCreations } from '../../src/db/sql/insert-creations.ts';
 import { readInput } from './run-typescript.ts';
 
 /**
@@ -25,19 +26,9 @@ async function writePair(open: Database): Promise<string> {
   const now = new Date();
   await open.transaction(tenant, async (transaction) => {
     await transaction.rule.create({ data: { tenantId: tenant, id, content: 'Serve tea at five.', createdAt: now } });
-    await transaction.memoryEvent.create({
-      data: {
-        tenantId: tenant,
-        id: randomUUID(),
-        eventType: 'rule.created',
-        entityType: 'rule',
-        entityId: id,
-        occurredAt: now,
-        actor: 'test',
-        requestId: 'test',
-        payload: {},
-      },
-    });
+    const event = { tenantId: tenant, id: randomUUID(), eventType: 'rule.stored', entityType: 'rule', entityId: id };
+    const origin = { occurredAt: now, actor: 'test', requestId: 'test', payload: { before: null } };
+    await transaction.$executeRaw(insertCreations('rule', [{ ...event, ...origin }]));
   });
   return id;
 }

@@ -6,12 +6,16 @@ export interface DueConditions {
   now: Date;
   /** Episodes that expired before this are left to the cleanup. */
   expiredBefore: Date;
+  /** Ids of episodes that are passed over. */
+  except?: ReadonlySet<string> | undefined;
 }
 
-function isDue({ tenantId, now, expiredBefore }: DueConditions): Prisma.Sql {
+function isDue({ tenantId, now, expiredBefore, except }: DueConditions): Prisma.Sql {
+  const isPassedOver =
+    except === undefined || except.size === 0 ? Prisma.empty : Prisma.sql`AND e.id <> ALL (${[...except]}::uuid[])`;
   return Prisma.sql`e.tenant_id = ${tenantId} AND e.consolidation_status = 'pending' AND e.forgotten_at IS NULL
     AND e.expires_at > ${expiredBefore}::timestamptz
-    AND (e.next_consolidation_retry_at IS NULL OR e.next_consolidation_retry_at <= ${now}::timestamptz)`;
+    AND (e.next_consolidation_retry_at IS NULL OR e.next_consolidation_retry_at <= ${now}::timestamptz) ${isPassedOver}`;
 }
 
 /**

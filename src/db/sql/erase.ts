@@ -54,6 +54,7 @@ export function eraseFromRuns(erased: Erased): Prisma.Sql {
   return Prisma.sql`
     UPDATE consolidation_runs r SET
       error = CASE WHEN r.error IS NOT NULL THEN ${erasedText} END,
+      output_digest = NULL,
       refused_items = (
         SELECT coalesce(jsonb_agg(item || jsonb_build_object('reason', ${erasedText}::text)), '[]')
         FROM jsonb_array_elements(r.refused_items) item)

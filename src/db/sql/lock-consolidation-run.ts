@@ -11,11 +11,15 @@ export function areRunsLost(tenantId: string, now: Date): Prisma.Sql {
   return Prisma.sql`SELECT EXISTS (SELECT FROM consolidation_runs WHERE ${isLost(tenantId, now)})`;
 }
 
-/** Runs whose lease has ended. One that somebody is writing for, or giving back, is passed over. */
-export function lockLostRuns(tenantId: string, now: Date): Prisma.Sql {
+/** Runs whose lease has ended. */
+export function selectLostRuns(tenantId: string, now: Date): Prisma.Sql {
+  return Prisma.sql`SELECT id::text AS id FROM consolidation_runs WHERE ${isLost(tenantId, now)} ORDER BY id`;
+}
+
+/** One of them, unless somebody is writing for it or giving it back. */
+export function lockLostRun(tenantId: string, id: string, now: Date): Prisma.Sql {
   return Prisma.sql`
-    SELECT id::text AS id FROM consolidation_runs WHERE ${isLost(tenantId, now)}
-    ORDER BY id LIMIT 10
+    SELECT id::text AS id FROM consolidation_runs WHERE ${isLost(tenantId, now)} AND id = ${id}::uuid
     FOR UPDATE SKIP LOCKED`;
 }
 

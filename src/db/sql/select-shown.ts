@@ -1,4 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
+import type { Sealable } from '../stored-fact.ts';
 
 /** From one moment to before another. */
 export interface Span {
@@ -34,7 +35,7 @@ export type ShownRow =
       memoryId: string;
       /** Of a fact: what it is about. */
       about: string | null;
-      content: string;
+      content: Sealable<string>;
       sealedContent: Uint8Array | null;
       dataKeyId: string | null;
     };

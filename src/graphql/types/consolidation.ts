@@ -320,7 +320,10 @@ builder.mutationFields((t) => ({
     description: 'Gives claimed episodes back as a failed attempt: they are tried again later.',
     args: { input: t.arg({ type: FailConsolidationInput, required: true, description: 'The run and the reason.' }) },
     resolve: (_root, { input }, { memory }) =>
-      failed.answer(memory, (context) => failRun(context, input.runId, { reason: input.reason, retryable: true })),
+      failed.answer(memory, async (context) => {
+        const { run } = await failRun(context, input.runId, { reason: input.reason, retryable: true });
+        return run;
+      }),
   }),
   requeueEpisodes: t.field({
     type: requeued.type,

@@ -5,6 +5,7 @@ import { viewedAt } from '../../memory/snapshots.ts';
 import { builder } from '../builder.ts';
 import { findSourceId } from '../loaders.ts';
 import { MemoryInterface } from './memory.ts';
+import { asNode } from '../nodes.ts';
 import { writeResult } from '../results.ts';
 import { FactKindEnum, ValidityEnum, PermanenceEnum } from '../enums.ts';
 
@@ -102,9 +103,11 @@ builder.queryField('fact', (t) =>
     nullable: true,
     description: 'One fact by its UUID, whatever its validity; null when it is not there.',
     args: { id: t.arg({ type: 'UUID', required: true, description: 'UUID of the fact.' }) },
-    resolve: (query, _root, { id }, { memory }) => {
+    resolve: async (query, _root, { id }, { memory }) => {
       const { tenantId } = memory.principal;
-      return memory.db.tenant(tenantId).fact.findUnique({ ...query, where: { tenantId_id: { tenantId, id } } });
+      const where = { tenantId_id: { tenantId, id } };
+      const fact = await memory.db.tenant(tenantId).fact.findUnique({ ...query, where });
+      return fact === null ? null : asNode(fact);
     },
   }),
 );
@@ -113,6 +116,7 @@ const stored = writeResult('StoreFact', {
   field: 'fact',
   type: FactRef,
   description: 'The fact as it is now: the new one, or the one that said the same already.',
+  mayConfirm: true,
 });
 
 builder.mutationField('storeFact', (t) =>

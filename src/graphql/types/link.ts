@@ -12,6 +12,7 @@ import {
 } from '../../memory/link-graph.ts';
 import { memoryTypeOf } from '../../memory/memories.ts';
 import { builder } from '../builder.ts';
+import { asNode } from '../nodes.ts';
 import { LinkDirectionEnum, MemoryTypeEnum, RelationEnum } from '../enums.ts';
 import { limitComplexity, limitDescription, readLimit, usualLimit } from '../limits.ts';
 import { loadersOf } from '../loaders.ts';
@@ -50,7 +51,7 @@ export const LinkEndUnion = builder.unionType('LinkEnd', {
 
 export function endValue(end: LinkEnd | null): typeof LinkEndUnion.$inferType | null {
   if (end === null) return null;
-  return end.kind === 'memory' ? end.row : end.tombstone;
+  return end.kind === 'memory' ? asNode(end.row) : end.tombstone;
 }
 
 const LinkRef = builder.objectRef<Link>('Link').implement({

@@ -5,6 +5,7 @@ import { countList, listMemories, type ListChoice } from '../../memory/lists.ts'
 import type { MemoryRow } from '../../memory/memories.ts';
 import { checkLimit } from '../../memory/values.ts';
 import { builder } from '../builder.ts';
+import { asNode } from '../nodes.ts';
 import {
   ConsolidationStatusEnum,
   FactKindEnum,
@@ -110,8 +111,11 @@ for (const { type, name, ref, description } of lists) {
             },
             async (page) => {
               const listed = await listMemories(memory, choice, page);
-              for (const { row, cursor } of listed) cursors.set(row, cursor);
-              return listed.map(({ row }) => row);
+              return listed.map(({ row, cursor }) => {
+                const node = asNode(row);
+                cursors.set(node, cursor);
+                return node;
+              });
             },
           );
           return { ...connection, choice } as never;

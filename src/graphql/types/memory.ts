@@ -12,6 +12,7 @@ import {
   restoreMemory,
   type Memory,
   type MemoryRow,
+  type StoredRow,
 } from '../../memory/memories.ts';
 import { openRow } from '../../memory/sealing.ts';
 import { checkOptionalUuid } from '../../memory/values.ts';
@@ -22,11 +23,11 @@ import { writeResult } from '../results.ts';
 
 export const objectTypes = { episode: 'Episode', fact: 'Fact', rule: 'Rule' } as const;
 
-export function referenceOf(row: MemoryRow): MemoryReference {
+export function referenceOf(row: MemoryRow | StoredRow): MemoryReference {
   return { type: memoryTypeOf(row), id: row.id };
 }
 
-export const MemoryInterface = builder.interfaceRef<MemoryRow>('Memory').implement({
+export const MemoryInterface = builder.interfaceRef<MemoryRow | StoredRow>('Memory').implement({
   description:
     'What episodes, facts and rules have in common. These three and no others are one, so a client can switch on the type as in a union; where something else may stand as well, there is one, such as `LinkEnd`.',
   interfaces: [builder.nodeInterfaceRef()],

@@ -143,10 +143,10 @@ const EditRuleInput = builder.inputType('EditRuleInput', {
   }),
 });
 
-const result = (name: string): WriteResult =>
-  writeResult(name, { field: 'rule', type: RuleRef, description: 'The rule as it is now.' });
+const result = (name: string, mayConfirm = false): WriteResult =>
+  writeResult(name, { field: 'rule', type: RuleRef, description: 'The rule as it is now.', mayConfirm });
 
-const stored = result('StoreRule');
+const stored = result('StoreRule', true);
 const marked = result('MarkRule');
 const edited = result('EditRule');
 const changed = result('ChangeRule');
@@ -157,7 +157,8 @@ builder.mutationFields((t) => {
   return {
     storeRule: t.field({
       type: stored.type,
-      description: 'Stores a rule as a candidate, which has yet to earn trust.',
+      description:
+        'Stores a rule as a candidate, which has yet to earn trust. A live rule of the same scope with the same words is confirmed instead; a rule that became an anti-pattern is refused with its warning.',
       args: { input: t.arg({ type: StoreRuleInput, required: true, description: 'The rule.' }) },
       resolve: (_root, { input }, { memory }) => stored.answer(memory, (context) => storeRule(context, input)),
     }),

@@ -3,6 +3,7 @@ import type { RuleOutcome } from '../../memory/rules.ts';
 import { builder } from '../builder.ts';
 import { limitComplexity, limitDescription, readLimit, usualLimit } from '../limits.ts';
 import { endRow, loadersOf } from '../loaders.ts';
+import { asNode } from '../nodes.ts';
 import { EpisodeRef } from './episode.ts';
 import { MemoryEventRef } from './event.ts';
 import { FactRef } from './fact.ts';
@@ -57,15 +58,17 @@ builder.interfaceFields(MemoryInterface, (t) => ({
 builder.prismaObjectFields(EpisodeRef, (t) => ({
   facts: t.field({
     type: [FactRef],
-    description: 'The facts that were learned from it, newest first.',
+    description: 'The facts that were learned from it, alone or together with other episodes; newest first.',
     complexity: limitComplexity,
     args: { limit: t.arg.int({ defaultValue: usualLimit, description: limitDescription }) },
-    resolve: (row, { limit }, { memory }) =>
-      loadersOf(memory).factsLearnedFrom.load({ reference: referenceOf(row), choice: { limit: readLimit(limit) } }),
+    resolve: async (row, { limit }, { memory }) => {
+      const question = { reference: referenceOf(row), choice: { limit: readLimit(limit) } };
+      return (await loadersOf(memory).factsLearnedFrom.load(question)).map(asNode);
+    },
   }),
   rules: t.field({
     type: [RuleRef],
-    description: 'The rules that were learned from it, newest first.',
+    description: 'The rules that were learned from it, alone or together with other episodes; newest first.',
     complexity: limitComplexity,
     args: { limit: t.arg.int({ defaultValue: usualLimit, description: limitDescription }) },
     resolve: (row, { limit }, { memory }) =>
@@ -86,14 +89,17 @@ builder.prismaObjectFields(FactRef, (t) => ({
     description: 'The fact whose place it took.',
     resolve: async ({ supersedesId: id }, _args, { memory }) => {
       const end = id === null ? null : endRow(await loadersOf(memory).ends.load({ type: 'fact', id }));
-      return end !== null && 'predicate' in end ? end : null;
+      return end !== null && 'predicate' in end ? asNode(end) : null;
     },
   }),
   supersededBy: t.field({
     type: FactRef,
     nullable: true,
     description: 'The fact that took its place.',
-    resolve: ({ id }, _args, { memory }) => loadersOf(memory).successors.load({ type: 'fact', id }),
+    resolve: async ({ id }, _args, { memory }) => {
+      const successor = await loadersOf(memory).successors.load({ type: 'fact', id });
+      return successor === null ? null : asNode(successor);
+    },
   }),
 }));
 

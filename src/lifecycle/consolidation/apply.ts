@@ -1,15 +1,16 @@
 import { consolidateEpisodes } from '../../db/sql/consolidate-episodes.ts';
 import { lockRun } from '../../db/sql/lock-consolidation-run.ts';
-import { invalidInput } from '../../errors.ts';
+import { invalidInput, MemoryError } from '../../errors.ts';
 import type { ConsolidationRun, Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
+import { digestInput, isDigestOf } from '../../memory/idempotency.ts';
 import { mutate, type Mutation } from '../../memory/mutation.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
 import type { Extraction } from './engine.ts';
 import { changeEpisodeStates } from './episode-states.ts';
 import { columnsOf, failEpisodesOf } from './fail.ts';
-import { parseOutput, type RefusedItem } from './output.ts';
-import { prepareItems, type Preparation, type PreparationInput } from './prepare-items.ts';
+import { parseOutput, readOutput, type RefusedItem } from './output.ts';
+import { prepareItems, type Preparation, type PreparationInput, type PreparedItem } from './prepare-items.ts';
 import { finishRun, getRun, lockRunningRun, tooLate } from './run.ts';
 import { storeItems } from './store-items.ts';
 
@@ -18,8 +19,9 @@ export type ExtractionDetails = Omit<Extraction, 'output'>;
 
 /**
  * Stores what an engine made of a claim: memories, links, the states of the episodes, the record of the run and the event
- * of each, all together or not at all. An item that must not be stored is refused and leaves the others. The same run a
- * second time answers with what came of the first. Throws INVALID_INPUT, and writes nothing, when the output is none.
+ * of each, all together or not at all. An item that must not be stored is refused and leaves the others. The same output
+ * a second time answers with what came of the first; another one is a conflict. Throws INVALID_INPUT, and writes nothing,
+ * when the output is none.
  */
 export async function applyOutput(
   context: MemoryContext,
@@ -28,18 +30,38 @@ export async function applyOutput(
   details: ExtractionDetails = {},
 ): Promise<ConsolidationRun> {
   const run = await getRun(context, runId);
-  if (run.status === 'succeeded') return run;
+  const given = readOutput(output);
+  if (run.status === 'succeeded') {
+    await mutate(context, (mutation) => requireSameOutput(mutation, run, given));
+    return run;
+  }
   if (run.status !== 'running') throw tooLate(run.id, `is ${run.status} already`);
   const lookedAt = chooseEpisodes(run, details);
   const input = await readInput(context, run, lookedAt);
-  const preparation = await prepareItems(input, parseOutput(output));
+  const preparation = await prepareItems(input, parseOutput(given));
   await mutate(context, async (mutation) => {
-    // Two submits of one run may meet here: the second waits, and then answers with what the first one did.
-    if (await isDone(mutation, run.id)) return;
+    // Two submits of one run may meet here: the second waits, and is then compared with the first.
+    const done = await findDone(mutation, run.id);
+    if (done !== null) return requireSameOutput(mutation, done, given);
     await lockRunningRun(mutation, run.id);
-    await writeAll(mutation, run, { lookedAt, preparation, details });
+    await writeAll(mutation, run, { lookedAt, preparation, details, given });
   });
   return getRun(context, run.id);
+}
+
+async function requireSameOutput(
+  mutation: Mutation,
+  { id, outputDigest }: ConsolidationRun,
+  given: unknown,
+): Promise<void> {
+  if (outputDigest !== null && (await isDigestOf(mutation, outputDigest, given))) return;
+  throw new MemoryError(
+    'CONFLICT',
+    `output must be the one that consolidation run ${id} succeeded with (got another)`,
+    {
+      hint: 'Nothing was written. What the run stored stays; undo its event to take it back.',
+    },
+  );
 }
 
 /** Those of the claim that the engine says it looked at: all, unless it names them. */
@@ -68,23 +90,22 @@ async function readInput(
   return { context, butler, episodes: new Map(episodes.map((episode) => [episode.id, episode])) };
 }
 
-async function isDone({ transaction, tenantId }: Mutation, runId: string): Promise<boolean> {
+async function findDone({ transaction, tenantId }: Mutation, runId: string): Promise<ConsolidationRun | null> {
   await transaction.$queryRaw(lockRun(tenantId, runId));
-  const where = { tenantId_id: { tenantId, id: runId } };
-  const { status } = await transaction.consolidationRun.findUniqueOrThrow({ where, select: { status: true } });
-  return status === 'succeeded';
+  return transaction.consolidationRun.findFirst({ where: { tenantId, id: runId, status: 'succeeded' } });
 }
 
 interface Work {
   lookedAt: readonly string[];
   preparation: Preparation;
   details: ExtractionDetails;
+  given: unknown;
 }
 
 async function writeAll(
   mutation: Mutation,
   run: ConsolidationRun,
-  { lookedAt, preparation, details }: Work,
+  { lookedAt, preparation, details, given }: Work,
 ): Promise<void> {
   const { id: runId, butler } = run;
   const { tenantId } = mutation;
@@ -102,9 +123,14 @@ async function writeAll(
     ...counts,
     episodeIds,
     episodeCount: episodeIds.length,
+    outputDigest: await digestInput(mutation, given, preparation.items.some(isSecret)),
     refusedItems: keptRefusals(mutation, [...preparation.refused, ...refused]),
     ...columnsOf(details),
   });
+}
+
+function isSecret(item: PreparedItem): boolean {
+  return 'values' in item && 'isSealed' in item.values && item.values.isSealed;
 }
 
 /** A reason may name what an engine made up: a field, a scope. */

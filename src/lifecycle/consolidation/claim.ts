@@ -3,8 +3,8 @@ import type { Transaction } from '../../db/database.ts';
 import { findDueGroup, selectDueEpisodes, type DueConditions, type DueGroup } from '../../db/sql/due-episodes.ts';
 import { giveEpisodesToRun, insertRun } from '../../db/sql/insert-consolidation-run.ts';
 import { millisecondsPerDay } from '../../durations.ts';
-import { MemoryError } from '../../errors.ts';
-import type { MemoryContext } from '../../memory/context.ts';
+import { isOutage, MemoryError } from '../../errors.ts';
+import { atOneMoment, type MemoryContext } from '../../memory/context.ts';
 import { onlyButlerOf, requireButler } from '../../memory/reach.ts';
 import { createMutation, type Snapshot } from '../../memory/mutation.ts';
 import { normaliseName } from '../../memory/text.ts';
@@ -40,8 +40,10 @@ export interface ClaimInput {
   butler?: string | null | undefined;
   /** At most so many; never more than `batch_size`. */
   limit?: number | null | undefined;
-  /** These have had their turn. */
-  exceptButlers?: ReadonlySet<string> | undefined;
+  /** These have had their turn. One whose episodes cannot even be claimed is added. */
+  exceptButlers?: Set<string> | undefined;
+  /** These could not be written to. */
+  exceptEpisodes?: ReadonlySet<string> | undefined;
 }
 
 /**
@@ -52,17 +54,36 @@ export async function claimEpisodes(context: MemoryContext, input: ClaimInput): 
   const { batchSize } = context.config.memory.consolidation;
   const limit = checkLimit('limit', input.limit, batchSize, batchSize);
   const only = chooseButler(context, input.butler);
-  while ((await giveBackLostLeases(context)) > 0);
-  return context.db.transaction(context.principal.tenantId, async (transaction) => {
-    for (let after = ''; ;) {
-      const [group] = await transaction.$queryRaw<DueGroup[]>(findDueGroup(dueFor(context), { after, only }));
-      if (group === undefined) return null;
-      const isExcepted = input.exceptButlers?.has(group.butler) === true;
-      const claim = isExcepted ? null : await claimGroup(context, transaction, input, { ...group, limit });
-      if (claim !== null || only !== null) return claim;
-      after = group.butler;
-    }
-  });
+  await giveBackLostLeases(context);
+  const { exceptButlers = new Set<string>() } = input;
+  const client = context.db.tenant(context.principal.tenantId);
+  for (let after = ''; ;) {
+    const due = { ...dueFor(context), except: input.exceptEpisodes };
+    const [group] = await client.$queryRaw<DueGroup[]>(findDueGroup(due, { after, only }));
+    if (group === undefined) return null;
+    const claim = exceptButlers.has(group.butler) ? null : await tryClaim(context, input, { ...group, limit });
+    if (claim === 'failed') exceptButlers.add(group.butler);
+    else if (claim !== null || only !== null) return claim;
+    after = group.butler;
+  }
+}
+
+type SizedGroup = DueGroup & { limit: number };
+
+/** What cannot be claimed of one butler keeps no other from its turn: it is logged, and told to who asks for that butler. */
+async function tryClaim(
+  context: MemoryContext,
+  input: ClaimInput,
+  group: SizedGroup,
+): Promise<Claim | 'failed' | null> {
+  const { tenantId } = context.principal;
+  try {
+    return await context.db.transaction(tenantId, (transaction) => claimGroup(context, transaction, input, group));
+  } catch (error) {
+    if (isOutage(error) || input.butler) throw error;
+    context.logger.error({ err: error, butler: group.butler }, 'the episodes of a butler could not be claimed');
+    return 'failed';
+  }
 }
 
 function chooseButler(context: MemoryContext, given: string | null | undefined): string | null {
@@ -78,11 +99,12 @@ export function dueFor({ principal, now, config }: Pick<MemoryContext, 'principa
 
 /** Null when another worker was faster. */
 async function claimGroup(
-  context: MemoryContext,
+  caller: MemoryContext,
   transaction: Transaction,
-  { engine, worker }: ClaimInput,
-  group: DueGroup & { limit: number },
+  { engine, worker, exceptEpisodes }: ClaimInput,
+  group: SizedGroup,
 ): Promise<Claim | null> {
+  const context = atOneMoment(caller);
   const { tenantId } = context.principal;
   const { butler } = group;
   const runId = uuidv7();
@@ -91,8 +113,9 @@ async function claimGroup(
   const row = { tenantId, id: runId, butler, engine, worker, leaseExpiresAt, startedAt };
   if ((await transaction.$executeRaw(insertRun(row))) === 0) return null;
   // After the run is there, and not before: what the run before it did is in sight only now.
-  const due = selectDueEpisodes(dueFor(context), { ...group, limit: sizeOfClaim(context, group) });
-  const episodes = await transaction.$queryRaw<ClaimedEpisode[]>(due);
+  const due = { ...dueFor(context), except: exceptEpisodes };
+  const statement = selectDueEpisodes(due, { ...group, limit: sizeOfClaim(context, group) });
+  const episodes = await transaction.$queryRaw<ClaimedEpisode[]>(statement);
   if (episodes.length === 0) {
     await transaction.consolidationRun.delete({ where: { tenantId_id: { tenantId, id: runId } } });
     return null;

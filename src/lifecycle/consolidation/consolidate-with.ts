@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { v7 as uuidv7 } from 'uuid';
-import { MemoryError } from '../../errors.ts';
+import { isOutage, MemoryError } from '../../errors.ts';
 import type { ConsolidationRun } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
@@ -9,7 +9,7 @@ import { applyOutput } from './apply.ts';
 import { claimEpisodes, type Claim } from './claim.ts';
 import { countWaiting } from './due.ts';
 import { EngineError, type ConsolidationEngine, type Usage } from './engine.ts';
-import { failRun, releaseRun, type RunFailure } from './fail.ts';
+import { failRun, releaseRun, type FailedRun, type RunFailure } from './fail.ts';
 import { untilAborted, withLease } from './lease.ts';
 
 /** Of this process: whose runs they are. */
@@ -31,19 +31,21 @@ export async function consolidateWith(
   const report = emptyReport();
   const failures = new Map<string, number>();
   const exceptButlers = new Set<string>();
+  const exceptEpisodes = new Set<string>();
   let total: number | null = null;
   while ((total === null || report.episodes < total) && (await mayGoOn(context, engine, report, signal))) {
     const startedAt = performance.now();
-    const claim = await claimEpisodes(context, { engine: engine.name, worker, exceptButlers });
+    const claim = await claimEpisodes(context, { engine: engine.name, worker, exceptButlers, exceptEpisodes });
     if (claim === null) break;
     // Only now: a claim first gives back what workers had that died.
     total ??= claim.episodes.length + (await countWaiting(context));
     const outcome = await runEngine(context, engine, claim, signal);
     tally(report, outcome);
     if (outcome === 'released') break;
-    const failed = typeof outcome === 'string' ? (failures.get(claim.butler) ?? 0) + 1 : 0;
+    const failed = isRun(outcome) ? 0 : (failures.get(claim.butler) ?? 0) + 1;
     failures.set(claim.butler, failed);
-    if (failed >= mostFailuresInARow) exceptButlers.add(claim.butler);
+    if (failed >= mostFailuresInARow || outcome === 'stuck') exceptButlers.add(claim.butler);
+    if (isFailure(outcome)) for (const id of outcome.stuck) exceptEpisodes.add(id);
     progress?.(report.episodes, Math.max(total, report.episodes));
     await rest?.(performance.now() - startedAt);
   }
@@ -82,15 +84,20 @@ function emptyReport() {
     refused: 0,
     failedRuns: 0,
     lostRuns: 0,
+    /** Episodes that could not be written to, and were passed over. */
+    failed: 0,
     waiting: 0,
   };
 }
 
 function tally(report: Report, outcome: Outcome): void {
   report.runs++;
-  if (outcome === 'failed' || outcome === 'released') report.failedRuns++;
+  if (outcome === 'released' || outcome === 'stuck') report.failedRuns++;
   else if (outcome === 'lost') report.lostRuns++;
-  else {
+  else if (isFailure(outcome)) {
+    report.failedRuns++;
+    report.failed += outcome.stuck.length;
+  } else {
     report.episodes += outcome.episodeCount;
     for (const name of countNames) report[name] += outcome[name];
     report.refused += (outcome.refusedItems as unknown[]).length;
@@ -99,8 +106,16 @@ function tally(report: Report, outcome: Outcome): void {
 
 const countNames = ['factsCreated', 'factsUpdated', 'rulesCreated', 'confirmations', 'linksCreated'] as const;
 
-/** What came of a run: its record, if it succeeded. */
-type Outcome = ConsolidationRun | 'failed' | 'lost' | 'released';
+/** What came of a run: its record, if it succeeded. A run is stuck when not even its end can be written: its lease ends. */
+type Outcome = ConsolidationRun | FailedRun | 'lost' | 'released' | 'stuck';
+
+function isFailure(outcome: Outcome): outcome is FailedRun {
+  return typeof outcome === 'object' && 'stuck' in outcome;
+}
+
+function isRun(outcome: Outcome): outcome is ConsolidationRun {
+  return typeof outcome === 'object' && !('stuck' in outcome);
+}
 
 async function runEngine(
   context: MemoryContext,
@@ -143,12 +158,14 @@ async function endRun(context: MemoryContext, claim: Claim, ending: Ending): Pro
       context.logger.warn({ runId, butler, reason }, 'consolidation: the engine cannot work');
       return 'released';
     }
-    const { error: reason } = await failRun(context, runId, describeFailure(context, claim, ending));
-    context.logger.warn({ runId, butler, reason }, 'consolidation: a run failed');
-    return 'failed';
+    const failed = await failRun(context, runId, describeFailure(context, claim, ending));
+    context.logger.warn({ runId, butler, reason: failed.run.error }, 'consolidation: a run failed');
+    return failed;
   } catch (failure) {
     if (isLost(failure)) return 'lost';
-    throw failure;
+    if (isOutage(failure)) throw failure;
+    context.logger.error({ err: failure, runId, butler }, 'could not write the end of a consolidation run');
+    return 'stuck';
   }
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MemoryError } from '../../errors.ts';
 import { permanences } from '../../memory/confidence.ts';
 import { factKinds } from '../../memory/facts.ts';
+import { checkJson } from '../../memory/json.ts';
 
 /** Of one run. What is beyond it is refused: a batch of episodes does not say more than this. */
 export const itemLimit = 500;
@@ -109,7 +110,11 @@ export interface ParsedOutput {
  * object in it with at least one of the lists; a bad item alone is refused and leaves the others.
  */
 export function parseOutput(output: unknown): ParsedOutput {
-  const object = typeof output === 'string' ? parseText(output) : output;
+  const object = readOutput(output);
+  if (typeof object === 'string') {
+    throw unusable(`a JSON object; given ${object.trim() === '' ? 'blank text' : 'text in which there is none'}`);
+  }
+  checkJson('output', object);
   if (!isRecord(object)) throw unusable(`a JSON object; given ${nameOfKind(object)}`);
   if (!itemKinds.some((kind) => kind in object)) throw unusable(`at least one of the keys ${itemKinds.join(', ')}`);
   const parsed: ParsedOutput = { items: [], refused: [] };
@@ -134,8 +139,12 @@ function describeIssue(issue: z.core.$ZodIssue | undefined): string {
   return field === '' ? issue.message : `${field}: ${issue.message}`;
 }
 
-function parseText(text: string): unknown {
-  if (text.trim() === '') throw unusable('a JSON object; given blank text');
+/** The object in what an engine answered; text in which there is none stays as it is. */
+export function readOutput(output: unknown): unknown {
+  return typeof output === 'string' ? (findObject(output) ?? output) : output;
+}
+
+function findObject(text: string): unknown {
   for (const candidate of candidatesIn(text)) {
     try {
       const value: unknown = JSON.parse(candidate);
@@ -144,7 +153,7 @@ function parseText(text: string): unknown {
       // The next reading of the text may be one.
     }
   }
-  throw unusable('a JSON object; given text in which there is none');
+  return undefined;
 }
 
 /** The whole of it, what is in a fence, and what is between the first and the last brace. */

@@ -1,12 +1,13 @@
-import { findRetracted, findSameEvents, findSameRules, type SameRule } from '../../db/sql/known-statements.ts';
+import { findRetracted, findSameEvents } from '../../db/sql/known-statements.ts';
 import { lockFactKeys } from '../../db/sql/lock-fact-keys.ts';
 import { lockRules, lockRuleTexts } from '../../db/sql/lock-rules.ts';
-import type { Fact, Prisma, Rule } from '../../generated/prisma/client.ts';
+import type { Opened, StoredFact } from '../../db/stored-fact.ts';
+import type { Prisma, Rule } from '../../generated/prisma/client.ts';
 import { isLive, writeFact, type StatedFact } from '../../memory/facts.ts';
 import { createLink } from '../../memory/links.ts';
 import { writeConfirmation } from '../../memory/memories.ts';
 import { createMutation, type Mutation } from '../../memory/mutation.ts';
-import { writeRule } from '../../memory/rules.ts';
+import { findKnownRule, writeRule } from '../../memory/rules.ts';
 import { openRows } from '../../memory/sealing.ts';
 import type { RefusedItem } from './output.ts';
 import {
@@ -103,22 +104,17 @@ async function findSaying(
   { context, transaction }: Mutation,
   content: string,
   candidates: Prisma.Sql,
-): Promise<StatedFact | undefined> {
+): Promise<Opened<StatedFact> | undefined> {
   const facts = await transaction.$queryRaw<StatedFact[]>(candidates);
   const opened = await openRows(context, facts, transaction);
   return opened.find((fact) => fact.content === content);
 }
 
 async function storeRuleItem(storing: Storing, mutation: Mutation, item: PreparedRule): Promise<void> {
-  const { transaction, tenantId } = mutation;
-  const same = await transaction.$queryRaw<SameRule[]>(findSameRules({ ...item.values, tenantId }));
-  if (same.some(({ maturity, forgottenAt }) => maturity === 'anti_pattern' && forgottenAt === null)) {
-    throw new Refusal('content: this rule did harm and is a warning against itself');
-  }
-  const live = same.find(({ validity, forgottenAt }) => isLive(validity) && forgottenAt === null);
+  const { warning, live, forgottenAt } = await findKnownRule(mutation, item.values);
+  if (warning !== undefined) throw new Refusal('content: this rule did harm and is a warning against itself');
   if (live !== undefined) return confirm(storing, mutation, { type: 'rule', id: live.id }, item.evidence);
-  const observed = lastOf(storing, item);
-  if (same.some(({ forgottenAt }) => forgottenAt !== null && forgottenAt >= observed)) {
+  if (forgottenAt !== null && forgottenAt >= lastOf(storing, item)) {
     throw new Refusal('content: the same rule was forgotten after this was observed');
   }
   await writeRule(mutation, item.values, item.embedded);
@@ -136,7 +132,7 @@ async function storeReference(storing: Storing, mutation: Mutation, item: Prepar
 async function requireTarget({ run, butler }: Storing, { type, id }: PreparedReference['target']): Promise<void> {
   const { transaction, tenantId } = run;
   const where = { tenantId_id: { tenantId, id } };
-  const target: Fact | Rule | null =
+  const target: StoredFact | Rule | null =
     type === 'fact' ? await transaction.fact.findUnique({ where }) : await transaction.rule.findUnique({ where });
   if (target === null || !isVisible(target.scope, butler)) {
     throw new Refusal(`target_id: no such ${type}`);

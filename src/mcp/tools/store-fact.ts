@@ -7,7 +7,8 @@ export const storeFactTool: Tool = {
   name: 'memory_store_fact',
   title: 'Store a fact',
   group: 'store',
-  operation: /* GraphQL */ `mutation MemoryStoreFact($input: StoreFactInput!) { storeFact(input: $input) { __typename ... on StoreFactPayload { ${inlined}: fact { ${factFields} } redacted cut { field fromLength toLength } } ... on Problem { code message hint } } }`,
+  operation: /* GraphQL */ `mutation MemoryStoreFact($input: StoreFactInput!) { storeFact(input: $input) { __typename ... on StoreFactPayload { ${inlined}: fact { ${factFields} } confirmed redacted cut { field fromLength toLength } } ... on Problem { code message hint } } }`,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
-  describe: ({ id, content }: MemoryResult) => `Stored fact ${id}: ${inertText(content)}`,
+  describe: ({ id, content, confirmed }: MemoryResult & { confirmed: boolean }) =>
+    `${confirmed ? `Confirmed fact ${id}, which was known already` : `Stored fact ${id}`}: ${inertText(content)}`,
 };

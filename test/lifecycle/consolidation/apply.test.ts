@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openRows } from '../../../src/memory/sealing.ts';
 import { applyOutput } from '../../../src/lifecycle/consolidation/apply.ts';
 import type { Claim } from '../../../src/lifecycle/consolidation/claim.ts';
 import type { ConsolidationRun } from '../../../src/lifecycle/consolidation/run.ts';
@@ -34,7 +35,8 @@ async function claimOf(...contents: string[]): Promise<Claim> {
 }
 
 const apply = ({ runId }: Claim, output: unknown): Promise<ConsolidationRun> => applyOutput(context(), runId, output);
-const factsThere = (): Promise<Fact[]> => core.db.tenant(tenantId).fact.findMany({ orderBy: { createdAt: 'asc' } });
+const factsThere = async (): Promise<Fact[]> =>
+  openRows(context(), await core.db.tenant(tenantId).fact.findMany({ orderBy: { createdAt: 'asc' } }));
 
 async function linksFrom(sourceId: string): Promise<string[]> {
   const links = await core.db.tenant(tenantId).memoryLink.findMany({ where: { sourceId } });
@@ -448,7 +450,9 @@ describe('output', () => {
 
     expect(second).toEqual(first);
     expect(await apply(claim, output)).toEqual(first);
-    expect(await apply(claim, 'nonsense')).toEqual(first);
+    for (const other of ['nonsense', { new_facts: [tea(claim)] }]) {
+      await expect(apply(claim, other)).rejects.toMatchObject({ code: 'CONFLICT' });
+    }
     expect(await everything()).toEqual(after);
   });
 

@@ -3,6 +3,7 @@ import { consolidateWith } from '../../../src/lifecycle/consolidation/consolidat
 import { patternsEngine } from '../../../src/lifecycle/consolidation/engines/patterns.ts';
 import { liveValidities, storeFact } from '../../../src/memory/facts.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
+import { openRows } from '../../../src/memory/sealing.ts';
 import { findDifferences } from '../../../src/memory/verify.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { observe } from '../consolidation/setup.ts';
@@ -31,7 +32,8 @@ async function consolidate(...texts: string[]): Promise<Record<string, number>> 
 async function liveFacts(): Promise<string[]> {
   const where = { tenantId, validity: { in: liveValidities } };
   const facts = await core.db.tenant(tenantId).fact.findMany({ where });
-  return facts.map(({ predicate, content }) => `${predicate}: ${content}`).toSorted();
+  const opened = await openRows(context(), facts);
+  return opened.map(({ predicate, content }) => `${predicate}: ${content}`).toSorted();
 }
 
 describe('the engine of patterns', () => {

@@ -1,5 +1,6 @@
-import { liveValidities } from '../../../memory/facts.ts';
+import { liveValidities, type Fact } from '../../../memory/facts.ts';
 import type { MemoryContext } from '../../../memory/context.ts';
+import { openReadable } from '../../../memory/sealing.ts';
 import { globalScope } from '../../../memory/values.ts';
 import type { Claim } from '../claim.ts';
 import type { ConsolidationEngine } from '../engine.ts';
@@ -88,14 +89,9 @@ function dropIfEnded(facts: Map<string, Telling<FactStatement>>, key: string, en
   if (before !== undefined && isAbout(before.statement.content, ended.value)) facts.delete(key);
 }
 
-interface Known {
-  readonly id: string;
-  readonly subjectKey: string;
-  readonly predicateKey: string;
-  readonly content: string;
-}
+type Known = Pick<Fact, 'id' | 'subjectKey' | 'predicateKey' | 'content'>;
 
-/** The live facts that may have ended, in one statement; none when nothing did. */
+/** The live facts that may have ended, in one statement and in plain; none when nothing did. */
 async function findKnown(context: MemoryContext, { butler }: Claim, { facts, ended }: Latest): Promise<Known[]> {
   const { tenantId } = context.principal;
   const keys = [
@@ -107,7 +103,7 @@ async function findKnown(context: MemoryContext, { butler }: Claim, { facts, end
     ),
   ];
   if (keys.length === 0) return [];
-  return context.db.tenant(tenantId).fact.findMany({
+  const known = await context.db.tenant(tenantId).fact.findMany({
     where: {
       tenantId,
       kind: 'state',
@@ -115,9 +111,10 @@ async function findKnown(context: MemoryContext, { butler }: Claim, { facts, end
       scope: { in: [globalScope, butler] },
       OR: keys.map(([subject, predicate]) => ({ subjectKey: memoryKey(subject), predicateKey: memoryKey(predicate) })),
     },
-    select: { id: true, subjectKey: true, predicateKey: true, content: true },
+    select: { id: true, subjectKey: true, predicateKey: true, content: true, sealedContent: true, dataKeyId: true },
     orderBy: { id: 'asc' },
   });
+  return openReadable(context, known);
 }
 
 function updatesOf({ facts, ended }: Latest, known: readonly Known[]): UpdatedFact[] {
