@@ -159,7 +159,7 @@ async function listReceiptsOf(
 }
 
 /** The episodes that memories were learned from, or what is left of them, by id. */
-async function loadSources(context: MemoryContext, rows: readonly MemoryRow[]): Promise<Map<string, object>> {
+async function loadSources(context: MemoryContext, rows: readonly StoredRow[]): Promise<Map<string, object>> {
   const { tenantId } = context.principal;
   const client = context.db.tenant(tenantId);
   const ids = [...new Set(rows.flatMap((row) => sourceIdOf(row) ?? []))];

@@ -93,7 +93,7 @@ async function confirmStored(
   mutation: Mutation,
   id: string,
   given: StoreRuleInput,
-  { importance, tags, metadata, redacted }: RuleValues,
+  { importance, tags, metadata, omissions }: RuleValues,
 ): Promise<string> {
   const { transaction, tenantId, now, context } = mutation;
   const attributes = {
@@ -111,7 +111,7 @@ async function confirmStored(
         data: { ...attributes, validity: 'active', lastConfirmedAt: now, version: { increment: 1 } },
         select: { id: true },
       }),
-    { redacted },
+    { omissions },
   );
   context.confirmed?.push(id);
   return id;

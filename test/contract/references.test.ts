@@ -4,6 +4,7 @@ import { sweepCapacity } from '../../src/lifecycle/eviction.ts';
 import { sweepPromotions } from '../../src/lifecycle/promotion.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeFact, type Fact } from '../../src/memory/facts.ts';
+import type { StoredFact } from '../../src/db/stored-fact.ts';
 import { findDifferences } from '../../src/memory/verify.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
@@ -51,7 +52,7 @@ beforeEach(async () => {
 const onDay = (day: number): void => {
   testApp.clock.now = new Date(start.getTime() + day * 86_400_000);
 };
-const written = async (): Promise<Fact> => {
+const written = async (): Promise<StoredFact> => {
   await testApp.app.createContext().references.flush();
   return testApp.core.db.tenant('default').fact.findFirstOrThrow({ where: { id: fact.id } });
 };

@@ -221,7 +221,7 @@ describe(`of ${inputs} inputs by the seed ${seed},`, () => {
     expect((usedHeapBytes() - before) / 2 ** 20).toBeLessThan(60);
   });
 
-  it('none leaves an episode that stops consolidation', { timeout: timeoutMs }, async () => {
+  it('none leaves an episode that stops consolidation', async () => {
     const { memory } = testApp.app.createContext();
     await storeEpisode(memory, { butler: 'zoe', content: 'The last of all butlers said: I like tea.' });
     // Failed ones are tried again after a while: until nothing is due at last.
@@ -236,7 +236,7 @@ describe(`of ${inputs} inputs by the seed ${seed},`, () => {
     });
   });
 
-  it('none leaves a row that differs from its events', { timeout: timeoutMs }, () => expectNoDifference(testApp.core));
+  it('none leaves a row that differs from its events', () => expectNoDifference(testApp.core));
 
   it('none leaves memory behind', () => {
     const growthMebibytes = (usedHeapBytes() - heapAtFirst) / 2 ** 20;
