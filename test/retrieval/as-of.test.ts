@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Prisma } from '../../src/generated/prisma/client.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes.ts';
+import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes.ts';
 import { storeFact } from '../../src/memory/facts.ts';
 import { forgetMemory } from '../../src/memory/memories.ts';
 import { markRule, storeRule } from '../../src/memory/rules.ts';
@@ -150,11 +150,14 @@ describe('as of a moment', () => {
     });
 
     it('embeds a bounded number of texts, those with words of the query first', async () => {
-      await storeRule(context, { content: 'Book flights on Friday' });
-      for (let number = 0; number < 70; number += 1) await storeRule(context, { content: `Note ${number}` });
+      const others = Array.from({ length: 70 }, (_, number) => `Note ${number}`);
+      await ingestEpisodes(
+        context,
+        ['Book flights on Friday', ...others].map((content) => ({ butler: 'alfred', content })),
+      );
       await context.db
         .tenant(context.principal.tenantId)
-        .$executeRaw(Prisma.sql`UPDATE rules SET content = 'Take the train'`);
+        .$executeRaw(Prisma.sql`UPDATE episodes SET content = 'Take the train'`);
       const embed = vi.spyOn(context.embedder, 'embed');
       const [best] = await ask({});
       const counts = embed.mock.calls.map(([texts]) => texts.length);
