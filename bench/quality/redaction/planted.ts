@@ -304,7 +304,7 @@ const tokens = [
   `jwt ${t('ey', 'JhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.', some('url', 43))}`,
   `age ${t('AGE', '-SECRET-KEY-1', some('upper', 58))}`,
   `DefaultEndpointsProtocol=https;AccountName=tea;AccountKey=${t(some('base64', 86), '==')};EndpointSuffix=core.windows.net`,
-  `${t(begin('OPENSSH PRIVATE'), '\n', some('base64', 70), '\n', some('base64', 70), '\n', end('OPENSSH PRIVATE'))}`,
+  t(begin('OPENSSH PRIVATE'), '\n', some('base64', 70), '\n', some('base64', 70), '\n', end('OPENSSH PRIVATE')),
 ];
 
 const numbers = [

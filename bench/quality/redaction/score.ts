@@ -38,7 +38,7 @@ function isMasked({ text, secrets }: Planted): boolean {
   const findings = findAll(text, kinds);
   const isCovered = (place: number): boolean => findings.some(({ start, end }) => start <= place && place < end);
   return secrets.every(({ start, end }) =>
-    [...text.slice(start, end)].every(
+    Array.from(text.slice(start, end)).every(
       (character, offset) => !/[\p{L}\p{N}]/u.test(character) || isCovered(start + offset),
     ),
   );
