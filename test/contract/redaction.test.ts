@@ -93,7 +93,7 @@ describe('what must not be kept', () => {
     });
 
     it('is in no judgement of a rule, and not in the warning that it becomes', async () => {
-      const { id } = await door.storeRule({ content: `Serve tea to ${canaries['email']?.text}` });
+      const { id } = await door.storeRule({ content: `For ${newButler()}: serve tea to ${canaries['email']?.text}` });
       for (let count = 0; count < 3; count++) {
         await door.markRule({ ruleId: id, outcome: 'harmful', reason: canaryText, evidence: metadata });
       }

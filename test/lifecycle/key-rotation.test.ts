@@ -84,6 +84,24 @@ describe('a rotation of data keys', () => {
     expect(await findDifferences(started())).toEqual([]);
   });
 
+  it('passes over a fact that cannot be written, and seals the others', async () => {
+    const facts = await storeAll(5);
+    await core.db.asOwner((client) =>
+      client.query(`
+        CREATE FUNCTION refuse_fact() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN IF new.id = '${facts[2]?.id}' THEN RAISE 'refused'; END IF; RETURN new; END $$;
+        CREATE TRIGGER refuse_fact BEFORE UPDATE ON facts FOR EACH ROW EXECUTE FUNCTION refuse_fact()`),
+    );
+    try {
+      const report = await sweepKeys(core.context({ tenantId }), { dryRun: false });
+      expect(report).toEqual({ ...nothing, created: 1, resealed: 4, remaining: 1, failed: 1 });
+    } finally {
+      await core.db.asOwner((client) => client.query('DROP FUNCTION refuse_fact CASCADE'));
+    }
+    expect(await sweepKeys(core.context({ tenantId }), { dryRun: false })).toEqual({ ...nothing, resealed: 1 });
+    expect(await readAll(facts)).toEqual(['value 0', 'value 1', 'value 2', 'value 3', 'value 4']);
+  });
+
   it('leaves history, the past, undo and confirmation as they were', async () => {
     const fact = await core.onDay(1, () => store(1, core.context({ tenantId }), { metadata: { dose: 1 } }));
     await core.onDay(2, () => store(1, core.context({ tenantId }), { metadata: { dose: 2 } }));

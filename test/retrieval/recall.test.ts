@@ -130,7 +130,7 @@ describe('recall', () => {
 
   it('fills the limit beyond many that say the same', async () => {
     for (let index = 0; index < 40; index += 1)
-      await storeRule(context, { content: 'Serve tea at five', importance: 9 });
+      await storeRule(context, { content: `Serve tea at five${'!'.repeat(index)}`, importance: 9 });
     await storeRule(context, { content: 'Pour milk before tea', importance: 1 });
     const { results } = await recallMemories(context, { topic: 'serve tea', limit: 2 });
 
