@@ -13,9 +13,11 @@ export function queueStatements(pool: Pool): void {
       if (!answersWithPromise(given)) return query(...given);
       // At once if nothing runs: a turn of the event loop for each statement would add up.
       const result = (last === undefined ? query(...given) : last.then(() => query(...given))) as Promise<unknown>;
-      const done = result.then(ignore, ignore).then(() => {
+      const free = (): void => {
         if (last === done) last = undefined;
-      });
+      };
+      // The sender of the statement handles its failure.
+      const done: Promise<void> = result.then(free, free);
       last = done;
       return result;
     };
@@ -28,8 +30,4 @@ function answersWithPromise(given: readonly unknown[]): boolean {
   const [first] = given;
   const isSubmittable = typeof first === 'object' && first !== null && 'submit' in first;
   return !isSubmittable && typeof given.at(-1) !== 'function';
-}
-
-function ignore(): void {
-  // Whoever sent the statement has its result.
 }

@@ -88,7 +88,9 @@ async function describeAll(
         source: sources.get(sourceIdOf(row) ?? '') ?? null,
         events: await Promise.all(told),
         links: links.filter((link) => isEndOf(reference, link)),
-        receipts: receipts.filter(({ memoryId }) => memoryId === reference.id).map(({ memoryId: _, ...rest }) => rest),
+        receipts: receipts
+          .filter(({ memoryId }) => memoryId === reference.id)
+          .map(({ memoryId: _memoryId, ...rest }) => rest),
       }),
     );
   }
