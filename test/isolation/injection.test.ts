@@ -122,6 +122,9 @@ describe('a text that poses as an instruction', () => {
     },
   );
 
+  /** The server's own words about a write, on a line of their own. */
+  const masked = /^\d+ secrets? (or|and) personal numbers? (was|were) masked before storing\.$/;
+
   it('is told when it is stored in one line', async () => {
     for (const content of injections) {
       const told = [
@@ -130,7 +133,8 @@ describe('a text that poses as an instruction', () => {
         await client.call('memory_store', { content, tier: 'mid' }),
       ];
       for (const { text } of told) {
-        expect(linesOf(text)).toHaveLength(1);
+        const [, ...others] = linesOf(text);
+        for (const line of others) expect(line).toMatch(masked);
         expectInert(text);
       }
     }
