@@ -15,12 +15,22 @@ export const errorCodes = [
   'EMBEDDING_FAILED',
   'UNREADABLE',
   'DATABASE_UNAVAILABLE',
+  'STORAGE_FULL',
   'ISSUER_UNAVAILABLE',
   'CONFIGURATION',
   'STARTUP',
 ] as const;
 
 export type ErrorCode = (typeof errorCodes)[number];
+
+/** The same request may succeed later, unchanged. Answered with 503 over HTTP. */
+export const retryableCodes: ReadonlySet<string> = new Set<ErrorCode>([
+  'QUEUE_FULL',
+  'TIMEOUT',
+  'DATABASE_UNAVAILABLE',
+  'STORAGE_FULL',
+  'ISSUER_UNAVAILABLE',
+]);
 
 export class MemoryError extends Error {
   readonly code: ErrorCode;

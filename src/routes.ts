@@ -9,7 +9,7 @@ import type { Config } from './config/schema.ts';
 import type { MemoryCore } from './create-memory.ts';
 import { answerPreflight, setCorsHeaders } from './cors.ts';
 import { describeError, type DescribedError } from './describe-error.ts';
-import { describeGiven, MemoryError } from './errors.ts';
+import { describeGiven, MemoryError, retryableCodes } from './errors.ts';
 import type { GraphQLHttpDoor } from './graphql/http.ts';
 import { isReady, type HealthProbe } from './health.ts';
 import { renderLandingPage } from './landing-page.ts';
@@ -47,9 +47,10 @@ export async function answerRequest(request: Request, doors: Doors): Promise<Res
     const path = URL.canParse(request.url) ? new URL(request.url).pathname : request.url;
     const response = await route(path, request, doors, requestContext).catch((error: unknown) => {
       if (hasHungUp(request, error)) return new Response(null, { status: clientClosedRequest });
-      if (error instanceof LimitError) return refuseExcess(path, error);
-      const { code, message, hint } = describeError(error, logger);
-      return refuse(statusOf(code), code, message, hint);
+      if (error instanceof LimitError) return refuseAt(path, error, error.status, error.headers);
+      const described = describeError(error, logger);
+      if (described.code === 'FORBIDDEN') return refuse(403, described.code, described.message);
+      return refuseAt(path, described, retryableCodes.has(described.code) ? 503 : 500);
     });
     const milliseconds = Math.round(performance.now() - startedAt);
     const { method } = request;
@@ -68,11 +69,6 @@ const clientClosedRequest = 499;
 
 function hasHungUp({ signal }: Request, error: unknown): boolean {
   return signal.aborted || (error as NodeJS.ErrnoException).code === 'ECONNRESET';
-}
-
-function statusOf(code: DescribedError['code']): number {
-  if (code === 'FORBIDDEN') return 403;
-  return code === 'DATABASE_UNAVAILABLE' || code === 'ISSUER_UNAVAILABLE' ? 503 : 500;
 }
 
 async function route(path: string, request: Request, doors: Doors, requestContext: RequestContext): Promise<Response> {
@@ -213,14 +209,20 @@ async function tellMetrics(metrics: Metrics, { role }: Principal): Promise<Respo
   return new Response(text, { headers: { 'content-type': contentType } });
 }
 
-function refuse(status: number, code: DescribedError['code'], message: string, hint?: string): Response {
-  return Response.json({ error: { code, message, ...(hint !== undefined && { hint }) } }, { status });
+function refuse(status: number, code: DescribedError['code'], message: string): Response {
+  return Response.json({ error: { code, message } }, { status });
 }
 
 /** In the form that clients of that path read. */
-function refuseExcess(path: string, { code, message, hint, status, headers }: LimitError): Response {
-  if (path === '/mcp') return refuseMcp(status, ErrorCode.InternalError, `${message} (${hint})`, headers, { code });
-  return Response.json({ error: { code, message, hint } }, { status, headers });
+function refuseAt(
+  path: string,
+  { code, message, hint }: DescribedError,
+  status: number,
+  headers: Record<string, string> = status === 503 ? { 'retry-after': '1' } : {},
+): Response {
+  const text = hint === undefined ? message : `${message} (${hint})`;
+  if (path === '/mcp') return refuseMcp(status, ErrorCode.InternalError, text, headers, { code });
+  return Response.json({ error: { code, message, ...(hint !== undefined && { hint }) } }, { status, headers });
 }
 
 function showPage(html: string): Response {

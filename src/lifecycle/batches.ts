@@ -151,9 +151,11 @@ function countFailure(sweep: Sweep, { type }: Stage, id: string, error: unknown)
   count(sweep, ['failed']);
 }
 
-/** No row is to blame for a database that is not there. */
+const outages: ReadonlySet<string> = new Set(['DATABASE_UNAVAILABLE', 'STORAGE_FULL']);
+
+/** No row is to blame for a database that is lost or full. */
 function isOutage(error: unknown): boolean {
-  return error instanceof MemoryError && error.code === 'DATABASE_UNAVAILABLE';
+  return error instanceof MemoryError && outages.has(error.code);
 }
 
 /** For statements that write their events themselves. */
