@@ -44,6 +44,7 @@ export async function answerRequest(request: Request, doors: Doors): Promise<Res
   return withRequestContext(requestContext, async () => {
     const { logger } = doors.core;
     const startedAt = performance.now();
+    lowerMediaTypes(request.headers);
     const path = URL.canParse(request.url) ? new URL(request.url).pathname : request.url;
     const response = await route(path, request, doors, requestContext).catch((error: unknown) => {
       if (hasHungUp(request, error)) return new Response(null, { status: clientClosedRequest });
@@ -54,14 +55,25 @@ export async function answerRequest(request: Request, doors: Doors): Promise<Res
     });
     const milliseconds = Math.round(performance.now() - startedAt);
     const { method } = request;
-    doors.metrics.countRequest({ method, path, status: response.status, seconds: milliseconds / 1000 });
-    logger.info({ method, path, status: response.status, milliseconds }, 'request');
+    const { status } = response;
+    // A path that is not ours may hold a secret, and callers must not be able to make up labels.
+    const label = (knownPaths as readonly string[]).includes(path) ? path : 'other';
+    doors.metrics.countRequest({ method, path: label, status, seconds: milliseconds / 1000 });
+    logger.info({ method, path: label, status, milliseconds }, 'request');
     // On the response itself: a feed in a new one would never learn that its client hung up.
     response.headers.set('x-request-id', requestContext.requestId);
     setCorsHeaders(response.headers, request.headers.get('origin'), doors.core.config);
     setSecurityHeaders(response.headers);
     return response;
   });
+}
+
+/** Media types are compared without case (RFC 9110), which neither Yoga nor the MCP SDK does. */
+function lowerMediaTypes(headers: Headers): void {
+  for (const name of ['accept', 'content-type']) {
+    const given = headers.get(name);
+    if (given !== null && given !== given.toLowerCase()) headers.set(name, given.toLowerCase());
+  }
 }
 
 /** Nobody reads the answer; the number is for the log, and the one that proxies use. */
@@ -114,7 +126,7 @@ function findForeignnessOf(path: string, { url, headers }: Request, config: Conf
 /** The types of body that a page of another site can send without asking first are those of forms. */
 function refuseForm({ method, headers }: Request): Response | undefined {
   const given = headers.get('content-type');
-  const type = given?.split(';')[0]?.trim().toLowerCase();
+  const type = given?.split(';')[0]?.trim();
   if (method !== 'POST' || type === 'application/json') return undefined;
   return refuse(415, 'BAD_REQUEST', `content-type: application/json allowed; given ${describeGiven(given)}`);
 }
