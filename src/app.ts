@@ -29,7 +29,7 @@ import { loadTokenizer } from './retrieval/tokenizers.ts';
 import { describeModel, findModelChanges } from './memory/embedding-versions.ts';
 import { mayBeKept } from './redaction/redactor.ts';
 import { currentRequestContext, newRequestContext, type RequestContext } from './request-id.ts';
-import { answerRequest, knownPaths } from './routes.ts';
+import { answerRequest } from './routes.ts';
 import type { ToolGroup } from './tool-groups.ts';
 
 export interface App {
@@ -64,7 +64,7 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
   const activity = createActivityFeed({ ...activityTimes, logger: core.logger });
   const references = new ReferenceQueue(core);
   const jobs = createJobRunner(core, () => queue);
-  const metrics = createMetrics(core, knownPaths);
+  const metrics = createMetrics(core);
   const limits = createLimits({ ...core, refused: (reason) => metrics.countRefusal(reason) });
   const authenticator = createAuthenticator(core);
   const vigil = createVigil(core);

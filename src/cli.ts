@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import { Command } from 'commander';
 import { findJob } from '../jobs/runner.ts';
-import { createApp } from './app.ts';
+import { bodyLimitBytes, createApp } from './app.ts';
 import { localOperator } from './auth/authenticate.ts';
 import { loadConfig, type LoadedConfig } from './config/load-config.ts';
 import { createMemory, databaseOptions, prepareDatabase, type MemoryCore } from './create-memory.ts';
@@ -152,9 +152,11 @@ async function serveStdio(groupNames: string | undefined): Promise<void> {
   const groups = chooseToolGroups(groupNames, config.mcp.toolGroups);
   const signal = onSignal();
   // Standard output belongs to the protocol.
-  const core = await createMemory({ config, logger: createLogger(config, 'stderr') });
+  const logger = createLogger(config, 'stderr');
+  const core = await createMemory({ config, logger });
   const app = createApp(core);
-  const closed = serveMcpStdio(app.createMcpServer(groups, localOperator));
+  const stdio = { lineLimitBytes: bodyLimitBytes, logger };
+  const closed = serveMcpStdio(app.createMcpServer(groups, localOperator), stdio);
   try {
     await Promise.race([closed, signal, app.start().then(() => closed)]);
   } finally {

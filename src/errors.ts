@@ -15,12 +15,22 @@ export const errorCodes = [
   'EMBEDDING_FAILED',
   'UNREADABLE',
   'DATABASE_UNAVAILABLE',
+  'STORAGE_FULL',
   'ISSUER_UNAVAILABLE',
   'CONFIGURATION',
   'STARTUP',
 ] as const;
 
 export type ErrorCode = (typeof errorCodes)[number];
+
+/** The same request may succeed later, unchanged. Answered with 503 over HTTP. */
+export const retryableCodes: ReadonlySet<string> = new Set<ErrorCode>([
+  'QUEUE_FULL',
+  'TIMEOUT',
+  'DATABASE_UNAVAILABLE',
+  'STORAGE_FULL',
+  'ISSUER_UNAVAILABLE',
+]);
 
 export class MemoryError extends Error {
   readonly code: ErrorCode;
@@ -35,9 +45,11 @@ export class MemoryError extends Error {
   }
 }
 
-/** No row is to blame for a database that is not there. */
+const outages: ReadonlySet<string> = new Set(['DATABASE_UNAVAILABLE', 'STORAGE_FULL']);
+
+/** Tells a lost or full database from an error that one row causes. */
 export function isOutage(error: unknown): boolean {
-  return error instanceof MemoryError && error.code === 'DATABASE_UNAVAILABLE';
+  return error instanceof MemoryError && outages.has(error.code);
 }
 
 /** What was wrong, what is allowed, what was given: the three parts of every message about bad input. */

@@ -9,7 +9,7 @@ export const refusalReasons = [...limitReasons, 'connections', 'foreign', 'unaut
 export type RefusalReason = (typeof refusalReasons)[number];
 
 export interface Metrics {
-  /** After each answer. A path that is none of ours counts as "other": callers must not be able to make up labels. */
+  /** After each answer. The path is one of ours, or "other". */
   countRequest(request: { method: string; path: string; status: number; seconds: number }): void;
   countRefusal(reason: RefusalReason): void;
   /** In the text format that Prometheus reads. */
@@ -22,7 +22,7 @@ interface Sources {
   now: () => Date;
 }
 
-export function createMetrics(sources: Sources, knownPaths: readonly string[]): Metrics {
+export function createMetrics(sources: Sources): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
@@ -37,9 +37,8 @@ export function createMetrics(sources: Sources, knownPaths: readonly string[]): 
   return {
     countRefusal: (reason) => refusals.inc({ reason }),
     countRequest: ({ method, path, status, seconds }) => {
-      const knownPath = knownPaths.includes(path) ? path : 'other';
       const knownMethod = ['GET', 'POST', 'DELETE', 'OPTIONS', 'HEAD'].includes(method) ? method : 'other';
-      requests.observe({ method: knownMethod, path: knownPath, status }, seconds);
+      requests.observe({ method: knownMethod, path, status }, seconds);
     },
     render: async () => {
       // A queue that does not answer must not take the other figures with it: its own say so.

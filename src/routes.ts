@@ -9,7 +9,7 @@ import type { Config } from './config/schema.ts';
 import type { MemoryCore } from './create-memory.ts';
 import { answerPreflight, setCorsHeaders } from './cors.ts';
 import { describeError, type DescribedError } from './describe-error.ts';
-import { describeGiven, MemoryError } from './errors.ts';
+import { describeGiven, MemoryError, retryableCodes } from './errors.ts';
 import type { GraphQLHttpDoor } from './graphql/http.ts';
 import { isReady, type HealthProbe } from './health.ts';
 import { renderLandingPage } from './landing-page.ts';
@@ -48,18 +48,23 @@ export async function answerRequest(request: Request, doors: Doors): Promise<Res
   return withRequestContext(requestContext, async () => {
     const { logger } = doors.core;
     const startedAt = performance.now();
+    lowerMediaTypes(request.headers);
     const path = URL.canParse(request.url) ? new URL(request.url).pathname : request.url;
     const response = await route(path, request, doors, requestContext).catch((error: unknown) => {
       if (hasHungUp(request, error)) return new Response(null, { status: clientClosedRequest });
-      if (error instanceof LimitError) return refuseExcess(path, error);
-      const { code, message, hint } = describeError(error, logger);
-      return refuse(statusOf(code), code, message, hint);
+      if (error instanceof LimitError) return refuseAt(path, error, error.status, error.headers);
+      const described = describeError(error, logger);
+      if (described.code === 'FORBIDDEN') return refuse(403, described.code, described.message);
+      return refuseAt(path, described, retryableCodes.has(described.code) ? 503 : 500);
     });
     const milliseconds = Math.round(performance.now() - startedAt);
     const { method } = request;
-    doors.metrics.countRequest({ method, path, status: response.status, seconds: milliseconds / 1000 });
+    const { status } = response;
+    // A path that is not ours may hold a secret, and callers must not be able to make up labels.
+    const label = (knownPaths as readonly string[]).includes(path) ? path : 'other';
+    doors.metrics.countRequest({ method, path: label, status, seconds: milliseconds / 1000 });
     const level = probePaths.has(path) ? 'debug' : 'info';
-    logger[level]({ method, path, status: response.status, milliseconds }, 'request');
+    logger[level]({ method, path: label, status, milliseconds }, 'request');
     // On the response itself: a feed in a new one would never learn that its client hung up.
     response.headers.set('x-request-id', requestContext.requestId);
     setCorsHeaders(response.headers, request.headers.get('origin'), doors.core.config);
@@ -68,16 +73,19 @@ export async function answerRequest(request: Request, doors: Doors): Promise<Res
   });
 }
 
+/** Media types are compared without case (RFC 9110), which neither Yoga nor the MCP SDK does. */
+function lowerMediaTypes(headers: Headers): void {
+  for (const name of ['accept', 'content-type']) {
+    const given = headers.get(name);
+    if (given !== null && given !== given.toLowerCase()) headers.set(name, given.toLowerCase());
+  }
+}
+
 /** Nobody reads the answer; the number is for the log, and the one that proxies use. */
 const clientClosedRequest = 499;
 
 function hasHungUp({ signal }: Request, error: unknown): boolean {
   return signal.aborted || (error as NodeJS.ErrnoException).code === 'ECONNRESET';
-}
-
-function statusOf(code: DescribedError['code']): number {
-  if (code === 'FORBIDDEN') return 403;
-  return code === 'DATABASE_UNAVAILABLE' || code === 'ISSUER_UNAVAILABLE' ? 503 : 500;
 }
 
 async function route(path: string, request: Request, doors: Doors, requestContext: RequestContext): Promise<Response> {
@@ -123,7 +131,7 @@ function findForeignnessOf(path: string, { url, headers }: Request, config: Conf
 /** The types of body that a page of another site can send without asking first are those of forms. */
 function refuseForm({ method, headers }: Request): Response | undefined {
   const given = headers.get('content-type');
-  const type = given?.split(';')[0]?.trim().toLowerCase();
+  const type = given?.split(';')[0]?.trim();
   if (method !== 'POST' || type === 'application/json') return undefined;
   return refuse(415, 'BAD_REQUEST', `content-type: application/json allowed; given ${describeGiven(given)}`);
 }
@@ -218,14 +226,20 @@ async function tellMetrics(metrics: Metrics, principal: Principal): Promise<Resp
   return new Response(text, { headers: { 'content-type': contentType } });
 }
 
-function refuse(status: number, code: DescribedError['code'], message: string, hint?: string): Response {
-  return Response.json({ error: { code, message, ...(hint !== undefined && { hint }) } }, { status });
+function refuse(status: number, code: DescribedError['code'], message: string): Response {
+  return Response.json({ error: { code, message } }, { status });
 }
 
 /** In the form that clients of that path read. */
-function refuseExcess(path: string, { code, message, hint, status, headers }: LimitError): Response {
-  if (path === '/mcp') return refuseMcp(status, ErrorCode.InternalError, `${message} (${hint})`, headers, { code });
-  return Response.json({ error: { code, message, hint } }, { status, headers });
+function refuseAt(
+  path: string,
+  { code, message, hint }: DescribedError,
+  status: number,
+  headers: Record<string, string> = status === 503 ? { 'retry-after': '1' } : {},
+): Response {
+  const text = hint === undefined ? message : `${message} (${hint})`;
+  if (path === '/mcp') return refuseMcp(status, ErrorCode.InternalError, text, headers, { code });
+  return Response.json({ error: { code, message, ...(hint !== undefined && { hint }) } }, { status, headers });
 }
 
 function showPage(html: string): Response {

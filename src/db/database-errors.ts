@@ -7,6 +7,7 @@ import { MemoryError } from '../errors.ts';
 export function toMemoryError(error: unknown): unknown {
   if (error instanceof MemoryError) return error;
   const codes = codesOf(error);
+  if (codes.some((code) => code === '53100' || code === 'ENOSPC' || code === 'EDQUOT')) return storageFull(error);
   if (codes.some((code) => code === '57014' || code === 'P2028')) {
     return new MemoryError('TIMEOUT', 'the database took longer than a statement or transaction may', {
       cause: error,
@@ -26,6 +27,13 @@ export function toMemoryError(error: unknown): unknown {
     });
   }
   return error;
+}
+
+function storageFull(cause?: unknown): MemoryError {
+  return new MemoryError('STORAGE_FULL', 'the disk of the database is full', {
+    cause,
+    hint: 'Try again when there is space on the disk.',
+  });
 }
 
 const connectionCodes = new Set([

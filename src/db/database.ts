@@ -79,7 +79,7 @@ export interface DatabaseOptions {
 }
 
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const engine = await openEngine(options);
+  const engine = await openEngine(options).catch(rethrow);
   const prisma = new PrismaClient({
     adapter: new PrismaPg(engine.pool),
     transactionOptions: { maxWait: options.transactionTimeoutMs, timeout: options.transactionTimeoutMs },

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { MemoryError } from '../errors.ts';
+import { toMemoryError } from './database-errors.ts';
 
 /** PGlite has no lock of its own, and two processes on one directory destroy each other's committed rows. */
 export interface DirectoryLock {
@@ -56,7 +57,9 @@ function makeDirectory(directory: string): void {
   }
 }
 
-function unwritable(directory: string, cause: unknown): MemoryError {
+function unwritable(directory: string, cause: unknown): unknown {
+  const told = toMemoryError(cause);
+  if (told instanceof MemoryError) return told;
   return new MemoryError(
     'STARTUP',
     `data directory ${directory} cannot be written (${(cause as NodeJS.ErrnoException).code ?? String(cause)}): set BUTLER_MEMORY_HOME to a directory that this user may write`,

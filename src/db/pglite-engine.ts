@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { statfsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
@@ -92,19 +93,31 @@ function keepCompiled(): void {
     .catch(() => undefined);
 }
 
+/** A segment of the write-ahead log: with less than this PGlite cannot start, and does not say why. */
+const segmentBytes = 16 * 1024 ** 2;
+
+function isDiskFull(directory: string): boolean {
+  const { bavail, bsize } = statfsSync(dirname(directory));
+  return bavail * bsize < segmentBytes;
+}
+
 class PgliteThread {
   readonly #directory: string;
   #worker: Promise<Worker> | undefined;
   #running: Worker | undefined;
+  #hasOpened = false;
 
   constructor(directory: string) {
     this.#directory = directory;
   }
 
   async start(): Promise<Worker> {
-    this.#worker ??= this.#open();
-    return this.#worker.catch((error: unknown) => {
-      this.#worker = undefined;
+    const starting = (this.#worker ??= this.#open());
+    return starting.catch((error: unknown) => {
+      // Not at once: all that wait in the pool come next, and share this failure instead of an attempt each.
+      setImmediate(() => {
+        if (this.#worker === starting) this.#worker = undefined;
+      });
       throw error;
     });
   }
@@ -117,15 +130,27 @@ class PgliteThread {
     ])) as [FromPgliteWorker];
     if (message.kind === 'failed') {
       await worker.terminate();
-      throw new MemoryError('STARTUP', `embedded database in ${this.#directory} cannot be opened: ${message.reason}`, {
-        hint: 'docs/operations.md says what the embedded database survives and how to restore it.',
-      });
+      throw this.#cannotOpen(message.reason);
     }
     keepCompiled();
+    this.#hasOpened = true;
     this.#running = worker;
     worker.on('error', () => undefined); // Its exit follows.
     worker.once('exit', () => this.#forget(worker));
     return worker;
+  }
+
+  /**
+   * Whoever starts the server learns the directory, and callers do not. Errors of PostgreSQL, as Prisma would wrap others:
+   * SQLSTATE disk_full and cannot_connect_now.
+   */
+  #cannotOpen(reason: string): Error {
+    const message = `embedded database in ${this.#directory} cannot be opened: ${reason}`;
+    if (isDiskFull(this.#directory)) return Object.assign(new Error(message), { code: '53100' });
+    if (this.#hasOpened) return Object.assign(new Error(message), { code: '57P03' });
+    return new MemoryError('STARTUP', message, {
+      hint: 'docs/operations.md says what the embedded database survives and how to restore it.',
+    });
   }
 
   /** A thread that ended by itself took its connections with it. The next one starts another. */

@@ -3,7 +3,7 @@ import { parseIntoClientConfig } from 'pg-connection-string';
 import { MemoryError } from '../errors.ts';
 import type { Engine } from './engine.ts';
 import { PostgresEventChannel } from './event-channel.ts';
-import { forgiveRollbackOfLostConnections } from './lost-connection.ts';
+import { endSilentConnections, forgiveRollbackOfLostConnections } from './lost-connection.ts';
 import { queueStatements } from './statement-queue.ts';
 
 export interface PostgresEngineOptions {
@@ -14,6 +14,7 @@ export interface PostgresEngineOptions {
   name: string;
   poolSize: number;
   connectTimeoutMs: number;
+  statementTimeoutMs: number;
 }
 
 const minimumVersion = 14;
@@ -22,7 +23,10 @@ const ownerPoolSize = 2;
 
 export async function openPostgres(options: PostgresEngineOptions): Promise<Engine> {
   const target = readTarget(options.url, options.name);
+  // Work of the owner that is under way: an index may take hours to build.
+  let unlimited = 0;
   const pool = createPool(options, target, options.poolSize);
+  endSilentConnections(pool, () => (unlimited > 0 ? 0 : options.statementTimeoutMs));
   const ownerTarget = readTarget(options.migrationUrl ?? options.url, options.name);
   const ownerPool = options.migrationUrl === undefined ? pool : createPool(options, ownerTarget, ownerPoolSize);
   const close = async (): Promise<void> => {
@@ -45,8 +49,11 @@ export async function openPostgres(options: PostgresEngineOptions): Promise<Engi
       ...target,
       connectionTimeoutMillis: options.connectTimeoutMs,
     }),
-    // The limit is set by each transaction for itself, and owner's work sets none.
-    withoutStatementTimeout: (work) => work(),
+    // The server's own limit is set by each transaction for itself, and owner's work sets none.
+    withoutStatementTimeout: async (work) => {
+      unlimited += 1;
+      return work().finally(() => (unlimited -= 1));
+    },
     close,
   };
 }

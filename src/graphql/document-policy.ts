@@ -18,6 +18,8 @@ export interface DocumentPolicy {
   readonly rules: readonly ValidationRule[];
   /** The documents that clients name by the SHA-256 of their text; null when there are none. */
   readonly persisted: ReadonlyMap<string, string> | null;
+  /** Whether errors may suggest names of the schema ("Did you mean"). */
+  readonly suggestions: boolean;
   /** Whether other documents are refused. */
   readonly onlyPersisted: boolean;
   /** Whether a browser that comes to the endpoint gets the explorer. */
@@ -30,6 +32,7 @@ export function createDocumentPolicy({ butler, graphql }: Config): DocumentPolic
   const mayIntrospect = introspection ?? isDevelopment;
   return {
     rules: [limitRootFields(maxRootFields), ...(mayIntrospect ? [] : [NoSchemaIntrospectionCustomRule])],
+    suggestions: mayIntrospect,
     persisted: persistedOperations === undefined ? null : readPersisted(persistedOperations),
     onlyPersisted: onlyPersistedOperations,
     graphiql: graphiql ?? isDevelopment,

@@ -1,10 +1,19 @@
 import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
 import { describeError } from '../describe-error.ts';
+import type { DocumentPolicy } from './document-policy.ts';
 
-/** An error as a GraphQL client may see it. The status that the HTTP door chose for a request it refused is kept. */
-export function maskError(error: unknown, logger: Logger): GraphQLError {
-  const { code, message, hint } = describeError(error, logger);
+/**
+ * An error as a GraphQL client may see it. The status that the HTTP door chose for a request it refused is kept. Where the
+ * schema is not to be read, GraphQL's own errors suggest no names of it.
+ */
+export function maskError(
+  error: unknown,
+  logger: Logger,
+  { suggestions }: Pick<DocumentPolicy, 'suggestions'>,
+): GraphQLError {
+  const { code, message: full, hint } = describeError(error, logger);
+  const message = suggestions || code !== 'BAD_REQUEST' ? full : full.replace(/ Did you mean .*$/s, '');
   const extensions = hint === undefined ? { code } : { code, hint };
   if (!(error instanceof GraphQLError)) return new GraphQLError(message, { extensions });
   const http = statusOf(error);

@@ -1,5 +1,5 @@
 import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operations';
-import { GraphQLError, type DocumentNode, type ExecutionArgs, type ExecutionResult } from 'graphql';
+import { GraphQLError, validate, type DocumentNode, type ExecutionArgs, type ExecutionResult } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
@@ -48,7 +48,7 @@ export function createGraphQLHttpDoor(options: GraphQLHttpOptions): GraphQLHttpD
       const context = { ...createContext({ requestId, subrequestId, segmentId }), lastEventId };
       return request.method === 'GET' ? withoutReferences(context) : context;
     },
-    maskedErrors: { maskError: (error) => maskError(error, logger) },
+    maskedErrors: { maskError: (error) => maskError(error, logger, policy) },
     plugins: [
       limitTokens,
       addRules(policy),
@@ -83,13 +83,18 @@ const limitTokens: Plugin = {
     setParseFn((source, options) => parseFn(source, { ...options, maxTokens: documentTokenLimit })),
 };
 
-function addRules({ rules }: DocumentPolicy): Plugin {
+function addRules({ rules, suggestions }: DocumentPolicy): Plugin {
   return {
-    onValidate: ({ addValidationRule }) => {
+    onValidate: ({ addValidationRule, setValidationFn }) => {
       for (const rule of rules) addValidationRule(rule);
+      // Yoga does not mask what validation says.
+      if (!suggestions) setValidationFn(validateWithoutSuggestions);
     },
   };
 }
+
+const validateWithoutSuggestions: typeof validate = (schemaOf, document, rules, options) =>
+  validate(schemaOf, document, rules, { ...options, hideSuggestions: true });
 
 /** No further field is asked for once the caller has been told that it took too long. */
 const endAtDeadline: Plugin = {

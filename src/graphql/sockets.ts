@@ -98,8 +98,8 @@ export function socketOptions(
     execute: (operation) => answerRefusal(() => runOperation(limits, operation)),
     subscribe: (operation) => answerRefusal(() => limitFeeds(limits, audited(subscribe as Subscribe))(operation)),
     onNext: (_connection, _id, _payload, _arguments, { data, errors }) =>
-      errors && { data: data ?? null, errors: errors.map((error) => maskError(error, logger).toJSON()) },
-    onError: (_connection, _id, _payload, errors) => errors.map((error) => maskError(error, logger).toJSON()),
+      errors && { data: data ?? null, errors: errors.map((error) => maskError(error, logger, policy).toJSON()) },
+    onError: (_connection, _id, _payload, errors) => errors.map((error) => maskError(error, logger, policy).toJSON()),
   };
 }
 

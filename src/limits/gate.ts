@@ -61,7 +61,7 @@ export class Gate {
       const giveUp = (reason: unknown): void => {
         leave();
         this.#forgetIfEmpty(caller, line);
-        reject(reason as Error);
+        reject(reason);
       };
       // Takes the place at once: a request that arrives before the promise settles must not get it.
       const start = (): void => {

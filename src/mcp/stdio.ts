@@ -1,10 +1,24 @@
+import { Transform } from 'node:stream';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { ErrorCode, type RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { Logger } from 'pino';
+
+export interface StdioOptions {
+  /** Of one message. */
+  lineLimitBytes: number;
+  logger: Logger;
+}
 
 /** Serves until the client closes its end of the pipe. What it asked for before that is still answered. */
-export async function serveMcpStdio(server: Server): Promise<void> {
-  const transport = new StdioServerTransport();
+export async function serveMcpStdio(server: Server, { lineLimitBytes, logger }: StdioOptions): Promise<void> {
+  const lines = new LineLimit(lineLimitBytes, () => {
+    const message = `line must be at most ${lineLimitBytes} bytes (got a longer one)`;
+    logger.warn(message);
+    // Its id is not known: whoever sent it is told all the same.
+    void transport.send({ jsonrpc: '2.0', error: { code: ErrorCode.InvalidRequest, message } });
+  });
+  const transport = new StdioServerTransport(lines);
   const unanswered = new Set<RequestId>();
   let hasEnded = false;
   const closeWhenDone = (): void => {
@@ -25,13 +39,54 @@ export async function serveMcpStdio(server: Server): Promise<void> {
     if (!('method' in message) && message.id !== undefined) unanswered.delete(message.id);
     closeWhenDone();
   };
-  process.stdin.once('end', () => {
+  lines.once('end', () => {
     hasEnded = true;
     closeWhenDone();
   });
+  process.stdin.pipe(lines);
   await new Promise<void>((resolve, reject) => {
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- not an event target; this is how the SDK tells
     server.onclose = resolve;
     server.connect(transport).catch(reject);
   });
+  // Otherwise the open pipe would keep the process alive.
+  process.stdin.unpipe(lines).pause();
+}
+
+const newline = 0x0a;
+
+/** Passes on whole lines and drops those that are too long, so that a client cannot fill the memory with one. */
+class LineLimit extends Transform {
+  readonly #limitBytes: number;
+  readonly #dropped: () => void;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(limitBytes: number, dropped: () => void) {
+    super();
+    this.#limitBytes = limitBytes;
+    this.#dropped = dropped;
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    for (let start = 0; start < chunk.length;) {
+      const end = chunk.indexOf(newline, start) + 1 || chunk.length;
+      this.#add(chunk.subarray(start, end));
+      start = end;
+    }
+    done();
+  }
+
+  #add(part: Buffer): void {
+    const wasWithin = this.#bytes <= this.#limitBytes;
+    this.#bytes += part.length;
+    const isWithin = this.#bytes <= this.#limitBytes;
+    if (isWithin) this.#parts.push(part);
+    else this.#parts = [];
+    if (wasWithin && !isWithin) this.#dropped();
+    if (part.at(-1) !== newline) return;
+    if (isWithin) this.push(Buffer.concat(this.#parts));
+    this.#parts = [];
+    this.#bytes = 0;
+  }
 }

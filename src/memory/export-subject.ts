@@ -88,9 +88,7 @@ async function describeAll(
         source: sources.get(sourceIdOf(row) ?? '') ?? null,
         events: await Promise.all(told),
         links: links.filter((link) => isEndOf(reference, link)),
-        receipts: receipts
-          .filter(({ memoryId }) => memoryId === reference.id)
-          .map(({ memoryId: _memoryId, ...rest }) => rest),
+        receipts: receipts.get(reference.id) ?? [],
       }),
     );
   }
@@ -138,7 +136,6 @@ function isEndOf({ type, id }: MemoryReference, link: MemoryLink): boolean {
 }
 
 interface ExportedReceipt {
-  memoryId: string;
   id: string;
   kind: string;
   butler: string | null;
@@ -147,17 +144,19 @@ interface ExportedReceipt {
   createdAt: Date;
 }
 
-/** Newest first, also those past their time that are still there. */
+/** By the id of the memory, newest first, also those past their time that are still there. */
 async function listReceiptsOf(
   context: MemoryContext,
   references: readonly MemoryReference[],
-): Promise<ExportedReceipt[]> {
+): Promise<Map<string, ExportedReceipt[]>> {
   const { tenantId } = context.principal;
-  const query = selectReceiptsOf({ tenantId, references, butler: null, at: new Date(0), limit: mostReceipts });
-  const rows = await context.db.tenant(tenantId).$queryRaw<ExportedReceipt[]>(query);
-  return rows.map(({ memoryId, id, kind, butler, sessionId, query: asked, createdAt }) => {
-    return { memoryId, id, kind, butler, sessionId, query: asked, createdAt };
-  });
+  const statement = selectReceiptsOf({ tenantId, references, butler: null, at: new Date(0), limit: mostReceipts });
+  const rows = await context.db.tenant(tenantId).$queryRaw<(ExportedReceipt & { memoryId: string })[]>(statement);
+  const receipts = new Map<string, ExportedReceipt[]>(references.map((reference) => [reference.id, []]));
+  for (const { memoryId, id, kind, butler, sessionId, query, createdAt } of rows) {
+    receipts.get(memoryId)?.push({ id, kind, butler, sessionId, query, createdAt });
+  }
+  return receipts;
 }
 
 /** The episodes that memories were learned from, or what is left of them, by id. */

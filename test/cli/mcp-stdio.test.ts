@@ -93,6 +93,19 @@ describe('butler-memory mcp', () => {
     expect(code).toBe(0);
   });
 
+  it('refuses a line of 60 MB in words, and serves those after it', async () => {
+    const padding = 'x'.repeat(60 * 1024 * 1024);
+    const huge = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: padding, arguments: {} } };
+    const call = { jsonrpc: '2.0', id: 8, method: 'tools/call', params: store };
+    const { code, messages, stderr } = await converse([hello, initialized, huge, call]);
+
+    const message = 'line must be at most 4194304 bytes (got a longer one)';
+    expect(messages.find(({ id }) => id === undefined)).toMatchObject({ error: { code: -32_600, message } });
+    expect(messages.find(({ id }) => id === 8)?.result?.structuredContent).toMatchObject({ content: 'User hums' });
+    expect(stderr).toContain(message);
+    expect(code).toBe(0);
+  });
+
   it('ends with code 0 when the pipe closes before anything was said', async () => {
     const { code, messages } = await converse([]);
 

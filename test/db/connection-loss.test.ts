@@ -3,6 +3,7 @@ import { openDatabase, type Database } from '../../src/db/database.ts';
 import { Prisma } from '../../src/generated/prisma/client.ts';
 import { createTestDatabase, testEngine, type TestDatabase } from '../support/database.ts';
 import { withAdmin } from '../support/postgres-admin.ts';
+import { testDatabaseOptions } from '../support/templates.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
 const tenant = 'tenant-a';
@@ -82,6 +83,53 @@ describe.runIf(testEngine === 'postgres')('a connection to PostgreSQL', () => {
     });
     await expect(work).rejects.toMatchObject(unavailable);
     expect(await scratch.database.tenant(tenant).rule.count()).toBe(0);
+  });
+
+  test.each<[string, (database: Database) => Promise<unknown>]>([
+    [
+      'between two statements of a transaction',
+      (database) =>
+        database.transaction(tenant, async (transaction) => {
+          await transaction.rule.count();
+          proxy.stall();
+          await transaction.rule.count();
+        }),
+    ],
+    [
+      'before the end of a transaction',
+      (database) =>
+        database.transaction(tenant, async (transaction) => {
+          await transaction.rule.count();
+          proxy.stall();
+        }),
+    ],
+    // The owner's work may take any time.
+    ...doors
+      .filter(([door]) => door !== 'the owner')
+      .map(([door, enter]): [string, (database: Database) => Promise<unknown>] => [
+        `before ${door}`,
+        async (database) => {
+          await enter(database);
+          proxy.stall();
+          await enter(database);
+        },
+      ]),
+  ])('that falls silent %s is reported once a statement cannot run any more', async (_when, enter) => {
+    const database = await scratch.reopen({ statementTimeoutMs: 500 });
+    try {
+      await expect(enter(database)).rejects.toMatchObject(unavailable);
+      await proxy.restore();
+      for (const [door, enterAgain] of doors) expect(await outcome(enterAgain(database)), door).toBe('served');
+    } finally {
+      await proxy.restore();
+      await scratch.reopen({ statementTimeoutMs: testDatabaseOptions.statementTimeoutMs });
+    }
+  });
+
+  test("that is silent while the owner's statement runs is kept: it may take any time", async () => {
+    const database = await scratch.reopen({ statementTimeoutMs: 100 });
+    await database.asOwner((client) => client.query('SELECT pg_sleep(1.5)'));
+    await scratch.reopen({ statementTimeoutMs: testDatabaseOptions.statementTimeoutMs });
   });
 
   test.each(doors)('that is cut and refused is reported by %s, until it comes back', async (_door, enter) => {

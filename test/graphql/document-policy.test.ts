@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/schema.ts';
 import { createDocumentPolicy, refuseForeignDocument, validateDocument } from '../../src/graphql/document-policy.ts';
+import { socketOptions, type SocketCallers } from '../../src/graphql/sockets.ts';
 import { parse } from 'graphql';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
@@ -58,6 +59,34 @@ describe('introspection', () => {
 
     expect(errors === undefined).toBe(isAllowed);
     expect(validateDocument(createDocumentPolicy(config), parse(introspection)).length === 0).toBe(isAllowed);
+  });
+
+  const misspelled: [string, Record<string, unknown>?][] = [
+    ['{ healt { engine } }'],
+    ['{ health { engin } }'],
+    ['{ facts(firs: 1) { totalCount } }'],
+    ['query ($a: StoreFactInpu) { health { engine } }'],
+    ['mutation { storeFact(input: { subjec: "a" }) { __typename } }'],
+    [
+      'mutation ($input: StoreFactInput!) { storeFact(input: $input) { __typename } }',
+      { input: { subject: 'a', predicate: 'b', content: 'c', scop: 'd' } },
+    ],
+  ];
+
+  it.each([true, false])('that is on, or else off, suggests names of the schema: %s', async (isOn) => {
+    const own = await createTestApp(configWith({ introspection: isOn }, 'production'));
+    testApp = own;
+    for (const [query, variables = {}] of misspelled) {
+      const fetch = (request: Request): Promise<Response> => own.app.fetch(request);
+      const { errors } = await requestGraphQL(fetch, 'http://localhost', query, variables);
+      expect(errors, query).toBeDefined();
+      expect(/Did you mean/.test(JSON.stringify(errors)), query).toBe(isOn);
+    }
+    const { documentPolicy, limits } = own.app;
+    const { onError } = socketOptions(documentPolicy, {} as SocketCallers, limits, own.core.logger);
+    const problems = validateDocument(documentPolicy, parse('{ healt { engine } }'));
+    const told = onError?.({} as never, '1', {} as never, problems);
+    expect(/Did you mean/.test(JSON.stringify(told))).toBe(isOn);
   });
 
   it('has its explorer in development only', async () => {

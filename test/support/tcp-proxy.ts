@@ -8,6 +8,8 @@ export interface TcpProxy {
   cut(): Promise<void>;
   /** Takes connections again, and forwards them. */
   restore(): Promise<void>;
+  /** Keeps every connection and brings nothing more, as a network does that drops packets. */
+  stall(): void;
   /** Takes connections and never answers, as a server does that hangs. */
   silence(): Promise<void>;
   close(): Promise<void>;
@@ -44,6 +46,11 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
     await closed;
   };
 
+  const stall = (): void => {
+    silent = true;
+    for (const socket of sockets) socket.unpipe().pause();
+  };
+
   await listen(0);
   const { port } = (server as unknown as Server).address() as AddressInfo;
   const url = new URL(targetUrl);
@@ -54,5 +61,5 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
     silent = quiet;
     await listen(port);
   };
-  return { url: url.toString(), cut, restore: () => begin(false), silence: () => begin(true), close: cut };
+  return { url: url.toString(), cut, stall, restore: () => begin(false), silence: () => begin(true), close: cut };
 }
