@@ -14,6 +14,7 @@ export function build() {
   runSteps([
     { command: ['node', 'scripts/generate.mjs', '--uncommitted'] },
     { command: ['tsc', '-p', 'tsconfig.build.json'] },
+    { command: ['node', 'scripts/build-database-template.mjs'] },
   ]);
   chmodSync(join(root, 'dist', 'src', 'cli.js'), 0o755);
   // The compiler leaves its files alone when nothing changed, so their times do not tell when it last looked.

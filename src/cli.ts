@@ -5,7 +5,8 @@ import { findJob } from '../jobs/runner.ts';
 import { createApp } from './app.ts';
 import { localOperator } from './auth/authenticate.ts';
 import { loadConfig, type LoadedConfig } from './config/load-config.ts';
-import { createMemory, databaseOptions, prepareDatabase, type MemoryCore } from './create-memory.ts';
+import { databaseOptions } from './begin-memory.ts';
+import { createMemory, prepareDatabase, type MemoryCore } from './create-memory.ts';
 import { openDatabase } from './db/database.ts';
 import { examine } from './doctor.ts';
 import { eraseByHand, type EraseOptions } from './erase-by-hand.ts';
@@ -168,7 +169,7 @@ async function migrateOnly(): Promise<void> {
   const db = await openDatabase(databaseOptions(config));
   try {
     const { applied, total } = await prepareDatabase(db, config);
-    const done = applied.length === 0 ? 'nothing to do' : `applied ${applied.join(', ')}`;
+    const done = db.isNew ? 'created' : applied.length === 0 ? 'nothing to do' : `applied ${applied.join(', ')}`;
     process.stdout.write(`${db.engine} at ${db.location}: ${done}; ${total} migrations in all\n`);
   } finally {
     await db.close();

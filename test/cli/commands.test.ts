@@ -39,7 +39,7 @@ describe('butler-memory migrate', () => {
 
     expect(await migrate()).toEqual({
       code: 0,
-      stdout: `${location}: applied ${names.join(', ')}; ${names.length} migrations in all\n`,
+      stdout: `${location}: created; ${names.length} migrations in all\n`,
       stderr: '',
     });
     expect(await migrate()).toEqual({
