@@ -10,6 +10,7 @@ import { eventLoop } from './event-loop.ts';
 import { fairness } from './fairness.ts';
 import { latency } from './latency.ts';
 import { load } from './load.ts';
+import { memory } from './memory.ts';
 import { quality } from './quality.ts';
 import { reembed } from './reembed.ts';
 import { startUp } from './start-up.ts';
@@ -21,6 +22,7 @@ const benchmarks: Record<string, Benchmark> = {
   fairness,
   latency,
   load,
+  memory,
   quality,
   reembed,
   'start-up': startUp,

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { packageManifest } from '../../src/package-root.ts';
+import { packageManifest, packageRoot } from '../../src/package-root.ts';
 import { readMigrations } from '../../src/db/migrate.ts';
 import { runCli, type CliResult } from '../support/cli-process.ts';
 import { masterKey } from '../support/encryption.ts';
@@ -27,6 +27,17 @@ describe('butler-memory', () => {
 
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^error: (unknown command 'swerve'|too many arguments for 'serve'|unknown option '--fast')/);
+  });
+});
+
+describe('the flags of Node.js', () => {
+  it('are the same for the program and for npm start', async () => {
+    const program = await readFile(join(packageRoot, 'src', 'cli.ts'), 'utf8');
+    const manifest = await readFile(join(packageRoot, 'package.json'), 'utf8');
+    const { scripts } = JSON.parse(manifest) as { scripts: { start: string } };
+    const flags = /^#!\/usr\/bin\/env -S node (--.*)\n/.exec(program)?.[1];
+
+    expect(scripts.start).toContain(`node ${flags} dist/src/cli.js serve`);
   });
 });
 
