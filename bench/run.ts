@@ -12,6 +12,7 @@ import { fairness } from './fairness.ts';
 import { fleet } from './fleet.ts';
 import { latency } from './latency.ts';
 import { load } from './load.ts';
+import { memory } from './memory.ts';
 import { quality } from './quality.ts';
 import { redaction } from './redaction.ts';
 import { reembed } from './reembed.ts';
@@ -26,6 +27,7 @@ const benchmarks: Record<string, Benchmark> = {
   fleet,
   latency,
   load,
+  memory,
   quality,
   redaction,
   reembed,

@@ -1,76 +1,73 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { packageRoot } from '../src/package-root.ts';
-import { milliseconds, ratio, type Benchmark } from './benchmark.ts';
+import { milliseconds, ratio, type Benchmark, type Figure } from './benchmark.ts';
+import { npmStart, type StartedServer } from './npm-start.ts';
+import { ask } from './tour.ts';
+
+const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5);
+const writes = 400;
+const writers = 4;
+
+const kinds = ['first start', 'later start', 'start after kill -9'] as const;
+type Times = Pick<StartedServer, 'firstLine' | 'answered' | 'ready'>;
 
 export const startUp: Benchmark = {
-  question: 'How long after `npm start` does the server answer, the first time (15 s at most) and later (3 s at most)?',
+  question: `How long after \`npm start\` does the server on the embedded database answer: the first time (3 s at most), later, and after a kill -9 under ${writes} writes of ${writers} clients (4 s at most)? (median and longest of ${rounds}; BENCH_ROUNDS)`,
   measure: async () => {
-    const home = await mkdtemp(join(tmpdir(), 'butler-memory-bench-'));
-    try {
-      const first = await timeStart(home);
-      const later = await timeStart(home);
-      return [
-        { what: 'first start: answers a health query', value: milliseconds(first.answered) },
-        { what: 'first start: ready, model loaded', value: milliseconds(first.ready) },
-        {
-          what: 'later start: answers a health query (of first)',
-          value: `${milliseconds(later.answered)} (${ratio(later.answered, first.answered)})`,
-        },
-        { what: 'later start: ready, model loaded', value: milliseconds(later.ready) },
-      ];
-    } finally {
-      await rm(home, { recursive: true, force: true });
+    const taken = new Map<string, Times[]>(kinds.map((kind) => [kind, []]));
+    for (let round = 0; round < rounds; round++) {
+      const home = await mkdtemp(join(tmpdir(), 'butler-memory-bench-'));
+      try {
+        for (const kind of kinds) {
+          const server = await npmStart(home);
+          taken.get(kind)?.push(server);
+          if (kind === 'later start') await writeUntilKilled(server);
+          else await server.end('SIGTERM');
+        }
+      } finally {
+        await rm(home, { recursive: true, force: true });
+      }
     }
+    const base = medianOf(taken.get('later start') ?? [], 'answered');
+    return kinds.flatMap((kind) => describe(kind, taken.get(kind) ?? [], base));
   },
 };
 
-async function timeStart(home: string): Promise<{ answered: number; ready: number }> {
-  const startedAt = performance.now();
-  const child = spawn('npm', ['start', '--silent'], {
-    cwd: packageRoot,
-    env: { ...process.env, BUTLER_MEMORY_HOME: home, PORT: '0', LOG_LEVEL: 'info' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-    detached: true,
-  });
-  try {
-    let answered: Promise<number> | undefined;
-    for await (const { msg, url } of logLines(child)) {
-      if (url !== undefined) answered = askHealth(url).then(() => performance.now() - startedAt);
-      if (msg.startsWith('ready') && answered !== undefined) {
-        const ready = performance.now() - startedAt;
-        return { answered: await answered, ready };
-      }
+/** Kills it while requests are under way. */
+async function writeUntilKilled(server: StartedServer): Promise<void> {
+  let acknowledged = 0;
+  let isKilled = false;
+  const store =
+    'mutation ($content: String!) { storeEpisode(input: { content: $content, butler: "b" }) { __typename } }';
+  const write = async (): Promise<void> => {
+    while (!isKilled) {
+      await ask(server.url, store, { content: `User wrote note ${acknowledged} about the garden and the weather` });
+      acknowledged++;
+      if (acknowledged !== writes) continue;
+      isKilled = true;
+      await server.end('SIGKILL');
     }
-    throw new Error('the server ended before it was ready');
-  } finally {
-    // npm does not pass the signal on to the server: the whole group gets it.
-    process.kill(-(child.pid ?? 0), 'SIGTERM');
-    await once(child, 'exit');
-  }
+  };
+  const ends = await Promise.allSettled(Array.from({ length: writers }, write));
+  const early = ends.find((end) => end.status === 'rejected');
+  if (!isKilled && early !== undefined) throw early.reason;
 }
 
-interface LogLine {
-  msg: string;
-  url?: string;
+function describe(kind: string, times: Times[], base: number): Figure[] {
+  const answered = medianOf(times, 'answered');
+  const longest = Math.max(...times.map((time) => time.answered));
+  return [
+    { what: `${kind}: first line of the log`, value: milliseconds(medianOf(times, 'firstLine')) },
+    {
+      what: `${kind}: answers a health query (of a later start)`,
+      value: `${milliseconds(answered)} (${ratio(answered, base)}), longest ${milliseconds(longest)}`,
+    },
+    { what: `${kind}: ready, model loaded`, value: milliseconds(medianOf(times, 'ready')) },
+  ];
 }
 
-/** A build that had to come first prints lines of its own, which are no JSON. */
-async function* logLines(child: ChildProcess): AsyncGenerator<LogLine> {
-  for await (const text of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
-    if (text.startsWith('{')) yield JSON.parse(text) as LogLine;
-  }
-}
-
-async function askHealth(url: string): Promise<void> {
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query: '{ health { status } }' }),
-  });
-  if (!response.ok) throw new Error(`health answered ${response.status}`);
+function medianOf(times: Times[], name: keyof Times): number {
+  const sorted = times.map((time) => time[name]).toSorted((left, right) => left - right);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }

@@ -23,7 +23,7 @@ function newest(folder) {
 }
 
 export function build() {
-  runSteps([{ command: ['node', 'scripts/generate.mjs', '--uncommitted'] }, compile]);
+  runSteps([{ command: ['node', 'scripts/generate.mjs', '--uncommitted'] }, compile, makeTemplate]);
   markBuilt();
 }
 
@@ -37,6 +37,7 @@ export function buildForTests() {
 }
 
 const compile = { command: ['tsc', '-p', 'tsconfig.build.json'] };
+const makeTemplate = { command: ['node', 'scripts/build-database-template.mjs'] };
 
 function markBuilt() {
   chmodSync(join(root, 'dist', 'src', 'cli.js'), 0o755);

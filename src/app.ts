@@ -71,7 +71,8 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
   const createContext = contextMaker(core, authenticator, { health, activity, references, jobs });
   const policy = createDocumentPolicy(core.config);
   const graphql = createGraphQLHttpDoor({ policy, bodyLimitBytes, limits, vigil, logger: core.logger, createContext });
-  const mcp = createMcp(core, createContext);
+  const newMcpServer = mcpServers(core, (caller) => createContext({}, caller));
+  const mcp = createMcpDoor(core, newMcpServer);
   const startDatabaseParts = async (): Promise<void> => {
     const changed = await reportModelChanges(core);
     queue = await startQueue(core);
@@ -79,10 +80,9 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
     if (core.config.schedule.reembed.enabled) for (const tenantId of changed) await queue.request('reembed', tenantId);
   };
   return {
-    fetch: (request) =>
-      answerRequest(request, { core, authenticator, graphql, health, limits, mcp: mcp.http, metrics, vigil }),
+    fetch: (request) => answerRequest(request, { core, authenticator, graphql, health, limits, mcp, metrics, vigil }),
     createContext,
-    createMcpServer: mcp.newServer,
+    createMcpServer: newMcpServer,
     documentPolicy: policy,
     authenticator,
     vigil,
@@ -102,7 +102,7 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
     stop: async () => {
       activity.close();
       vigil.close();
-      await mcp.http.close();
+      await mcp.close();
       await references.stop();
       await jobs.stop();
       // A queue that is still starting would go on after the database is closed.
@@ -164,16 +164,16 @@ function requireOpenness({ isRequired }: Authenticator): Principal {
   return localOperator;
 }
 
-interface Mcp {
-  newServer: App['createMcpServer'];
-  http: McpHttpDoor;
-}
+type NewMcpServer = App['createMcpServer'];
 
-function createMcp({ config, logger, now }: MemoryCore, createContext: App['createContext']): Mcp {
-  const { toolGroups, sessions, sessionIdleSeconds: idleSeconds, maxSessions } = config.mcp;
+/** Makes MCP servers that need no database until a tool is called: `contextOf` may wait for it. */
+export function mcpServers(
+  { config, logger }: Pick<MemoryCore, 'config' | 'logger'>,
+  contextOf: (caller?: Principal) => GraphQLContext | Promise<GraphQLContext>,
+): NewMcpServer {
   const surface = bindSurface(schema);
   const run = audited(execute);
-  const newServer: Mcp['newServer'] = (groups = toolGroups, caller) =>
+  return (groups = config.mcp.toolGroups, caller) =>
     createMcpServer({
       ...surface,
       tools: selectTools(surface.tools, groups),
@@ -183,15 +183,18 @@ function createMcp({ config, logger, now }: MemoryCore, createContext: App['crea
       mayCall: ({ kind, field }) => isPermitted(createContext({}, caller).memory, actionOf(kind, field.name)),
       mayBeKept: (id) => mayBeKept(config, id),
       execute: async (document, variableValues) =>
-        run({ schema, document, variableValues, contextValue: createContext({}, caller) }),
+        run({ schema, document, variableValues, contextValue: await contextOf(caller) }),
     });
-  const http = createMcpHttpDoor({
+}
+
+function createMcpDoor({ config, now }: MemoryCore, newServer: NewMcpServer): McpHttpDoor {
+  const { toolGroups, sessions, sessionIdleSeconds: idleSeconds, maxSessions } = config.mcp;
+  return createMcpHttpDoor({
     newServer,
     toolGroups,
     bodyLimitBytes,
     sessions: sessions ? { idleSeconds, maxSessions, now } : undefined,
   });
-  return { newServer, http };
 }
 
 const ok: Awaited<ReturnType<CheckFunction>> = { status: 'ok', detail: null };

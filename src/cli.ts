@@ -1,26 +1,23 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --v8-pool-size=1 --max-semi-space-size=2
+// The flags save 100 MB at the same speed: by default four threads compile, and each keeps the memory that it once needed;
+// and 48 MB are filled with garbage before any is collected. package.json has them for `npm start`.
 import { homedir } from 'node:os';
 import { Command } from 'commander';
-import { findJob } from '../jobs/runner.ts';
-import { bodyLimitBytes, createApp } from './app.ts';
-import { localOperator } from './auth/authenticate.ts';
+import { databaseOptions } from './begin-memory.ts';
+import { beginServer } from './begin-server.ts';
 import { loadConfig, type LoadedConfig } from './config/load-config.ts';
-import { createMemory, databaseOptions, prepareDatabase, type MemoryCore } from './create-memory.ts';
-import { openDatabase } from './db/database.ts';
-import { examine } from './doctor.ts';
-import { eraseByHand, type EraseOptions } from './erase-by-hand.ts';
+import type { MemoryCore } from './create-memory.ts';
+import type { EraseOptions } from './erase-by-hand.ts';
 import { MemoryError } from './errors.ts';
-import { exportByHand, type ExportOptions } from './export-by-hand.ts';
-import { describeJobs, runJobByHand } from './job-by-hand.ts';
+import type { ExportOptions } from './export-by-hand.ts';
 import { createLogger } from './logger.ts';
-import { serveMcpStdio } from './mcp/stdio.ts';
-import { createVault, type Vault } from './memory/vault.ts';
+import type { Vault } from './memory/vault.ts';
 import { packageManifest } from './package-root.ts';
-import { startServer } from './server.ts';
-import { endToken, issueToken, printTokens, replaceToken, type TokenOptions } from './tokens-by-hand.ts';
-import { chooseToolGroups } from './tool-groups.ts';
-import { verifyByHand, type VerifyOptions } from './verify-by-hand.ts';
+import type * as TokensByHand from './tokens-by-hand.ts';
+import type { VerifyOptions } from './verify-by-hand.ts';
 
+// Each command imports what it needs when it runs: all of it together takes a second to load, and a server can say that
+// it starts, find its port taken and open its database before.
 const program = new Command('butler-memory')
   .description('Long-term memory server for fleets of AI agents')
   .version(packageManifest.version);
@@ -65,14 +62,19 @@ program
   .option('--include-mentions <types>', 'with a subject: the memories of these types that mention it, too')
   .option('--dry-run', 'tell what it would take, and change nothing')
   .option('--confirm <text>', 'the id of the memory, or the confirmation that the dry run of the subject gave')
-  .action((options: EraseOptions) => run(() => withCore((core) => eraseByHand(core, options, print))));
+  .action((options: EraseOptions) =>
+    run(() => withCore(async (core) => (await import('./erase-by-hand.ts')).eraseByHand(core, options, print))),
+  );
 program
   .command('export')
   .description('write all that is known of a subject as JSON')
   .requiredOption('--subject <name>', 'the subject, however it is spelled')
   .option('--tenant <id>', 'its tenant', 'default')
   .option('--output <file>', 'a new file to write to, instead of standard output')
-  .action((options: ExportOptions) => run(() => withCore((core) => exportByHand(core, options))));
+  .action((options: ExportOptions) =>
+    run(() => withCore(async (core) => (await import('./export-by-hand.ts')).exportByHand(core, options))),
+  );
+const tokens = (): Promise<typeof TokensByHand> => import('./tokens-by-hand.ts');
 const token = program.command('token').description('create, list, rotate and revoke the tokens of callers');
 token
   .command('create')
@@ -84,25 +86,29 @@ token
   .option('--expires <when>', 'when it ends: a date, or a time from now such as 30d or 12h')
   .option('--across <tenants>', 'other tenants that it may enter, with commas between them, or all; for the role admin')
   .option('--across-write', 'let it also write in them')
-  .action((options: TokenOptions) => run(() => withCore((core) => issueToken(core, options, print))));
+  .action((options: TokensByHand.TokenOptions) =>
+    run(() => withCore(async (core) => (await tokens()).issueToken(core, options, print))),
+  );
 token
   .command('list')
   .description('list tokens, without what they are')
   .option('--tenant <id>', 'only of this tenant')
-  .action((options: { tenant?: string }) => run(() => withCore((core) => printTokens(core, options.tenant, print))));
+  .action((options: { tenant?: string }) =>
+    run(() => withCore(async (core) => (await tokens()).printTokens(core, options.tenant, print))),
+  );
 token
   .command('rotate <id>')
   .description('put a new token in the place of an old one, which ends, and print it, this once')
   .option('--tenant <id>', 'its tenant', 'default')
   .action((id: string, { tenant }: { tenant: string }) =>
-    run(() => withCore((core) => replaceToken(core, tenant, id, print))),
+    run(() => withCore(async (core) => (await tokens()).replaceToken(core, tenant, id, print))),
   );
 token
   .command('revoke <id>')
   .description('end a token')
   .option('--tenant <id>', 'its tenant', 'default')
   .action((id: string, { tenant }: { tenant: string }) =>
-    run(() => withCore((core) => endToken(core, tenant, id, print))),
+    run(() => withCore(async (core) => (await tokens()).endToken(core, tenant, id, print))),
   );
 program
   .command('doctor')
@@ -139,7 +145,11 @@ function describeUnexpected(error: unknown): string {
 async function serve(): Promise<void> {
   const { config } = readConfig();
   const signal = onSignal();
-  const server = await startServer(config, createLogger(config));
+  const logger = createLogger(config);
+  const begun = beginServer(config, logger);
+  await begun;
+  const { startServer } = await import('./server.ts');
+  const server = await startServer(config, logger, begun);
   try {
     await Promise.race([signal, server.started.then(() => signal)]);
   } finally {
@@ -147,30 +157,22 @@ async function serve(): Promise<void> {
   }
 }
 
-async function serveStdio(groupNames: string | undefined): Promise<void> {
+async function serveStdio(groups: string | undefined): Promise<void> {
   const { config } = readConfig();
-  const groups = chooseToolGroups(groupNames, config.mcp.toolGroups);
   const signal = onSignal();
+  const { serveMcp } = await import('./serve-mcp.ts');
   // Standard output belongs to the protocol.
-  const logger = createLogger(config, 'stderr');
-  const core = await createMemory({ config, logger });
-  const app = createApp(core);
-  const stdio = { lineLimitBytes: bodyLimitBytes, logger };
-  const closed = serveMcpStdio(app.createMcpServer(groups, localOperator), stdio);
-  try {
-    await Promise.race([closed, signal, app.start().then(() => closed)]);
-  } finally {
-    await app.stop();
-    await core.close();
-  }
+  await serveMcp({ config, logger: createLogger(config, 'stderr'), groups, signal, failed: fail });
 }
 
 async function migrateOnly(): Promise<void> {
   const { config } = readConfig();
+  const { prepareDatabase } = await import('./create-memory.ts');
+  const { openDatabase } = await import('./db/database.ts');
   const db = await openDatabase(databaseOptions(config));
   try {
     const { applied, total } = await prepareDatabase(db, config);
-    const done = applied.length === 0 ? 'nothing to do' : `applied ${applied.join(', ')}`;
+    const done = db.isNew ? 'created' : applied.length === 0 ? 'nothing to do' : `applied ${applied.join(', ')}`;
     process.stdout.write(`${db.engine} at ${db.location}: ${done}; ${total} migrations in all\n`);
   } finally {
     await db.close();
@@ -179,6 +181,9 @@ async function migrateOnly(): Promise<void> {
 
 async function verify(options: VerifyOptions): Promise<void> {
   const { config } = readConfig();
+  const { openDatabase } = await import('./db/database.ts');
+  const { createVault } = await import('./memory/vault.ts');
+  const { verifyByHand } = await import('./verify-by-hand.ts');
   const db = await openDatabase(databaseOptions(config));
   try {
     const vault = (): Vault => createVault(config, createLogger(config, 'stderr'));
@@ -194,6 +199,7 @@ function print(line: string): void {
 
 async function withCore(work: (core: MemoryCore) => Promise<void>): Promise<void> {
   const { config } = readConfig();
+  const { createMemory } = await import('./create-memory.ts');
   const core = await createMemory({ config, logger: createLogger(config, 'stderr') });
   try {
     await work(core);
@@ -204,6 +210,8 @@ async function withCore(work: (core: MemoryCore) => Promise<void>): Promise<void
 
 async function job(name: string | undefined, { dryRun, tenant }: { dryRun: boolean; tenant?: string }): Promise<void> {
   const { config } = readConfig();
+  const { findJob } = await import('../jobs/runner.ts');
+  const { describeJobs, runJobByHand } = await import('./job-by-hand.ts');
   if (name === undefined) return void process.stdout.write(`${describeJobs({ config })}\n`);
   findJob(name);
   const stopping = new AbortController();
@@ -215,6 +223,7 @@ async function job(name: string | undefined, { dryRun, tenant }: { dryRun: boole
 }
 
 async function printFindings(): Promise<void> {
+  const { examine } = await import('./doctor.ts');
   const findings = await examine(readConfig());
   for (const { section, ok, lines } of findings) {
     process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${section}\n${lines.map((line) => `       ${line}\n`).join('')}`);

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { join } from 'node:path';
+import { beginMemory, databaseOptions, type MemoryBeginning } from './begin-memory.ts';
 import type { Config } from './config/schema.ts';
 import { codesOf } from './db/database-errors.ts';
 import { openDatabase, type Database } from './db/database.ts';
@@ -10,7 +11,7 @@ import { createCrossEncoder, type CrossEncoderOptions } from './embedding/cross-
 import type { Embedder } from './embedding/embedder.ts';
 import type { Reranker } from './embedding/reranker.ts';
 import { MemoryError } from './errors.ts';
-import { createVault, requireMasterKeys, type Vault } from './memory/vault.ts';
+import { requireMasterKeys, type Vault } from './memory/vault.ts';
 import { installQueue } from '../jobs/queue.ts';
 
 /** The core without any door: what `createApp` serves and what a host butler embeds. */
@@ -30,17 +31,24 @@ export interface MemoryCoreOptions {
   config: Config;
   logger: Logger;
   now?: () => Date;
+  /** Where the caller has begun already, to do something else meanwhile. */
+  beginning?: MemoryBeginning;
 }
 
 /** Opens and migrates the database. The model is not loaded yet: call `embedder.load()` once there is time for it. */
-export async function createMemory({ config, logger, now = () => new Date() }: MemoryCoreOptions): Promise<MemoryCore> {
-  // Before the database is touched: a server that may not start leaves no trace.
-  const vault = createVault(config, logger);
-  const db = await openDatabase(databaseOptions(config));
+export async function createMemory({
+  config,
+  logger,
+  now = () => new Date(),
+  beginning = beginMemory(config, logger),
+}: MemoryCoreOptions): Promise<MemoryCore> {
+  const { vault } = beginning;
+  const db = await openDatabase(databaseOptions(config), beginning.engine);
   try {
     const report = await prepareDatabase(db, config);
     await requireMasterKeys(db, vault);
-    if (report.applied.length > 0) logger.info({ applied: report.applied }, 'database migrated');
+    if (db.isNew) logger.info({ location: db.location }, 'database created');
+    else if (report.applied.length > 0) logger.info({ applied: report.applied }, 'database migrated');
     const embedder = await createEmbedder(embedderOptions(config, logger));
     const reranker = config.memory.retrieval.rerank.enabled
       ? await createCrossEncoder(rerankerOptions(config, logger))
@@ -84,19 +92,6 @@ function mayNotPrepare({ location }: Database, cause: unknown): MemoryError {
     cause,
     hint: 'Set MIGRATION_DATABASE_URL to the login that owns them.',
   });
-}
-
-export function databaseOptions({ butler, db }: Config): Parameters<typeof openDatabase>[0] {
-  return {
-    home: butler.home,
-    name: db.name,
-    url: db.url,
-    migrationUrl: db.migrationUrl,
-    poolSize: db.poolSize,
-    connectTimeoutMs: db.connectTimeoutMs,
-    statementTimeoutMs: db.statementTimeoutMs,
-    transactionTimeoutMs: db.transactionTimeoutMs,
-  };
 }
 
 export function embedderOptions({ butler, memory }: Config, logger: Logger): Parameters<typeof createEmbedder>[0] {

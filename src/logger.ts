@@ -45,9 +45,9 @@ function asText(stream: DestinationStream): DestinationStream {
   const format = prettyFactory({
     translateTime: 'SYS:HH:MM:ss.l',
     singleLine: true,
-    messageFormat: (line, key) => String(line[key] ?? '').replaceAll('\n', String.raw`\n`),
+    messageFormat: (line, key) => (line[key] as string | undefined)?.replaceAll('\n', String.raw`\n`) ?? '',
   });
-  return { write: (line) => void stream.write(format(JSON.parse(line, escapeControls))) };
+  return { write: (line) => stream.write(format(JSON.parse(line, escapeControls))) };
 }
 
 /** Escapes what a terminal would obey: the message and the stack of an error are printed as they are. */

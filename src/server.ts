@@ -5,11 +5,13 @@ import { useServer } from 'graphql-ws/use/ws';
 import type { Logger } from 'pino';
 import { WebSocketServer } from 'ws';
 import { bodyLimitBytes, createApp, type App } from './app.ts';
+import type { MemoryBeginning } from './begin-memory.ts';
+import { beginServer } from './begin-server.ts';
 import type { Config } from './config/schema.ts';
 import { createMemory, type MemoryCore } from './create-memory.ts';
-import { MemoryError } from './errors.ts';
 import { socketOptions } from './graphql/sockets.ts';
-import { findForeignness, isEveryAddress, isLoopback } from './loopback.ts';
+import { listen } from './listen.ts';
+import { findForeignness } from './loopback.ts';
 
 export interface RunningServer {
   readonly url: string;
@@ -19,14 +21,17 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-export async function startServer(config: Config, logger: Logger): Promise<RunningServer> {
-  requireLoopback(config);
-  const core = await createMemory({ config, logger });
+export async function startServer(
+  config: Config,
+  logger: Logger,
+  begun: Promise<MemoryBeginning> = beginServer(config, logger),
+): Promise<RunningServer> {
+  const core = await createMemory({ config, logger, beginning: await begun });
   const app = createApp(core);
   const { http, events } = serveRequests(app);
   const feeds = { events, sockets: serveSubscriptions(http, app, core) };
   try {
-    await listen(http, config);
+    await listen(http, config.butler);
   } catch (error) {
     await core.close();
     throw error;
@@ -52,27 +57,6 @@ export async function startServer(config: Config, logger: Logger): Promise<Runni
 
 const openness =
   'no authentication is configured (butler.auth.mode is "none"): every process and user of this machine is the operator';
-
-/** Where nobody is asked who they are, nobody outside this machine may reach the port. */
-function requireLoopback({ butler: { host, publicUrl }, auth }: Config): void {
-  if (auth.mode === 'required') return requireName(host, publicUrl);
-  if (isLoopback(host)) return;
-  throw new MemoryError(
-    'CONFIGURATION',
-    `butler.host: a loopback address (127.0.0.1, ::1, localhost) allowed while no authentication is configured; given ${JSON.stringify(host)}`,
-    { hint: 'Set butler.auth.mode to "required" and create a token with butler-memory token create.' },
-  );
-}
-
-/** By whatever other name a request came, a site could have pointed that name at this machine. */
-function requireName(host: string, publicUrl: string | undefined): void {
-  if (publicUrl !== undefined || !isEveryAddress(host)) return;
-  throw new MemoryError(
-    'CONFIGURATION',
-    `butler.public_url: the address by which callers reach the server, needed while butler.host is ${JSON.stringify(host)}; given none`,
-    { hint: 'Set butler.public_url, such as "https://memory.example.com", or butler.host to one address.' },
-  );
-}
 
 /** Feeds send something every few seconds: who takes nothing for so long is gone. graphql-ws sees to its own. */
 const silenceLimitMs = 60_000;
@@ -151,21 +135,6 @@ export function serveSubscriptions(
     sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request)),
   );
   return sockets;
-}
-
-async function listen(http: Server, { butler }: Config): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    http.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error, butler)));
-    http.listen(butler.port, butler.host, resolve);
-  });
-}
-
-function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config['butler']): MemoryError {
-  const reason = error.code === 'EADDRINUSE' ? 'another process has it' : error.message;
-  return new MemoryError('STARTUP', `port ${port} on ${host} cannot be used: ${reason}`, {
-    cause: error,
-    hint: 'Set PORT to a free port, or stop the other process.',
-  });
 }
 
 function urlOf(http: Server): string {

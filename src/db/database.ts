@@ -4,8 +4,7 @@ import { Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import type { Engine, EngineName } from './engine.ts';
 import { toMemoryError } from './database-errors.ts';
 import { EventHub, hasEvents, type EventSignal } from './event-signal.ts';
-import { openPglite } from './pglite-engine.ts';
-import { openPostgres } from './postgres-engine.ts';
+import { openEngine } from './open-engine.ts';
 import { RoundTrips } from './round-trip.ts';
 import type { WithStoredFacts } from './stored-fact.ts';
 
@@ -19,6 +18,8 @@ export interface Database {
   readonly engine: EngineName;
   /** Where the data is, for people; no password in it. */
   readonly location: string;
+  /** Whether it was created when it was opened. */
+  readonly isNew: boolean;
   /** All that `work` does commits together or not at all. It sees and writes the rows of this tenant only. */
   transaction<T>(tenantId: string, work: (transaction: Transaction) => Promise<T>): Promise<T>;
   /** For single reads that need no common snapshot, such as those of GraphQL resolvers. */
@@ -78,8 +79,11 @@ export interface DatabaseOptions {
   transactionTimeoutMs: number;
 }
 
-export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const engine = await openEngine(options).catch(rethrow);
+export async function openDatabase(
+  options: DatabaseOptions,
+  opening: Promise<Engine> = openEngine(options),
+): Promise<Database> {
+  const engine = await opening.catch(rethrow);
   const prisma = new PrismaClient({
     adapter: new PrismaPg(engine.pool),
     transactionOptions: { maxWait: options.transactionTimeoutMs, timeout: options.transactionTimeoutMs },
@@ -89,6 +93,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const database: Omit<Database, keyof TenantDoors> = {
     engine: engine.name,
     location: engine.location,
+    isNew: engine.isNew,
     events,
     findToken: async (hash, at) => {
       const { rows } = await asMaintenance(engine, options, (client) =>
@@ -184,10 +189,6 @@ function tenantDoors({ roundTrips, prisma, events, options }: Parts, reach: Reac
     },
     tenant: (tenantId) => bindToTenant(prisma, enter(tenantId)) as unknown as TenantClient,
   };
-}
-
-function openEngine(options: DatabaseOptions): Promise<Engine> {
-  return options.url === undefined ? openPglite(options) : openPostgres({ ...options, url: options.url });
 }
 
 /**

@@ -8,6 +8,8 @@ export interface Engine {
   readonly name: EngineName;
   /** For people: where the data is, with no password in it. */
   readonly location: string;
+  /** Whether there was no database before, and this one was created. */
+  readonly isNew: boolean;
   /** The server's own connections. */
   readonly pool: Pool;
   /** Connections of the login that owns the tables: migrations and storage maintenance, nothing else. */

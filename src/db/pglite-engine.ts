@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { statfsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
@@ -7,10 +7,11 @@ import { dirname, join } from 'node:path';
 import { Pool } from 'pg';
 import { MemoryError } from '../errors.ts';
 import { startWorkerThread } from '../worker-thread.ts';
+import { findTemplate } from './database-template.ts';
 import { acquireDirectoryLock } from './directory-lock.ts';
 import type { Engine } from './engine.ts';
 import { forgiveRollbackOfLostConnections } from './lost-connection.ts';
-import type { FromPgliteWorker, ToPgliteWorker } from './pglite-messages.ts';
+import type { FromPgliteWorker, PgliteWorkerData, ToPgliteWorker } from './pglite-messages.ts';
 import { PgliteWire } from './pglite-wire.ts';
 import { queueStatements } from './statement-queue.ts';
 
@@ -27,6 +28,7 @@ export interface PgliteEngineOptions {
 export async function openPglite(options: PgliteEngineOptions): Promise<Engine> {
   const directory = join(options.home, options.name);
   const lock = acquireDirectoryLock(`${directory}.lock`, directory);
+  const isNew = !existsSync(join(directory, 'PG_VERSION'));
   const thread = new PgliteThread(directory);
   let timeoutMs = options.statementTimeoutMs;
   const wireOptions = {
@@ -54,6 +56,7 @@ export async function openPglite(options: PgliteEngineOptions): Promise<Engine> 
   return {
     name: 'pglite',
     location: directory,
+    isNew,
     pool,
     ownerPool: pool,
     eventChannel: undefined,
@@ -123,7 +126,12 @@ class PgliteThread {
   }
 
   async #open(): Promise<Worker> {
-    const worker = startWorkerThread(import.meta.url, 'pglite-worker', { directory: this.#directory });
+    const directory = this.#directory;
+    const template = existsSync(directory) ? null : await findTemplate();
+    const worker = startWorkerThread(import.meta.url, 'pglite-worker', {
+      directory,
+      template,
+    } satisfies PgliteWorkerData);
     const [message] = (await Promise.race([
       once(worker, 'message'),
       once(worker, 'exit').then(([code]) => [{ kind: 'failed', reason: `its thread ended with code ${code}` }]),

@@ -3,6 +3,8 @@ import type { MessagePort } from 'node:worker_threads';
 /** What the main thread and the PGlite worker say to each other, beside the wire protocol on the ports. */
 export interface PgliteWorkerData {
   directory: string;
+  /** What a new directory is unpacked from, instead of being created by PGlite. */
+  template: string | null;
 }
 
 export type ToPgliteWorker = { kind: 'connect'; port: MessagePort } | { kind: 'close' };

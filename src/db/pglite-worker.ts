@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
+import { unpackDirectory } from './directory-archive.ts';
 import {
   sessionBroken,
   statementDone,
@@ -28,7 +30,7 @@ const outsideTransaction = 'I'.charCodeAt(0);
 const internalError = Buffer.from('\0CXX', 'latin1');
 
 const main = parentPort as MessagePort;
-const { directory } = workerData as PgliteWorkerData;
+const { directory, template } = workerData as PgliteWorkerData;
 
 const report = (message: FromPgliteWorker): void => main.postMessage(message);
 let work: Promise<void> = Promise.resolve();
@@ -37,6 +39,7 @@ let work: Promise<void> = Promise.resolve();
 const startParams = [...PGlite.defaultStartParams, '-c', 'shared_buffers=32MB'];
 
 try {
+  if (template !== null && !existsSync(directory)) unpackDirectory(template, directory);
   const database = await PGlite.create(directory, { extensions: { vector }, startParams });
   main.on('message', (message: ToPgliteWorker) => {
     if (message.kind === 'connect') serve(database, message.port);

@@ -43,6 +43,7 @@ export async function openPostgres(options: PostgresEngineOptions): Promise<Engi
   return {
     name: 'postgres',
     location: describeTarget(target),
+    isNew: false,
     pool,
     ownerPool,
     eventChannel: new PostgresEventChannel(pool, {

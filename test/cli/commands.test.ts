@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { packageManifest } from '../../src/package-root.ts';
+import { packageManifest, packageRoot } from '../../src/package-root.ts';
 import { readMigrations } from '../../src/db/migrate.ts';
 import { runCli, type CliResult } from '../support/cli-process.ts';
 import { masterKey } from '../support/encryption.ts';
@@ -30,6 +30,17 @@ describe('butler-memory', () => {
   });
 });
 
+describe('the flags of Node.js', () => {
+  it('are the same for the program and for npm start', async () => {
+    const program = await readFile(join(packageRoot, 'src', 'cli.ts'), 'utf8');
+    const manifest = await readFile(join(packageRoot, 'package.json'), 'utf8');
+    const { scripts } = JSON.parse(manifest) as { scripts: { start: string } };
+    const flags = /^#!\/usr\/bin\/env -S node (--.*)\n/.exec(program)?.[1];
+
+    expect(scripts.start).toContain(`node ${flags} dist/src/cli.js serve`);
+  });
+});
+
 describe('butler-memory migrate', () => {
   it('brings a new database to this version, and does nothing the second time', async () => {
     const parent = await mkdtemp(join(inject('testRun').directory, 'migrate-'));
@@ -39,7 +50,7 @@ describe('butler-memory migrate', () => {
 
     expect(await migrate()).toEqual({
       code: 0,
-      stdout: `${location}: applied ${names.join(', ')}; ${names.length} migrations in all\n`,
+      stdout: `${location}: created; ${names.length} migrations in all\n`,
       stderr: '',
     });
     expect(await migrate()).toEqual({

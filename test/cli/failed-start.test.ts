@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { createServer, type AddressInfo } from 'node:net';
@@ -51,6 +52,16 @@ describe('a server that cannot start says in one line why', () => {
     const expected = `^butler-memory: port ${port} on 127.0.0.1 cannot be used: another process has it \\(Set PORT`;
     await expectRefusal({ PORT: String(port) }, new RegExp(expected));
     await release();
+  });
+
+  it('when its port is taken, before anything is created', async () => {
+    const { port, release } = await takePort();
+    const data = join(home.directory, 'not-created');
+    const env = { PORT: String(port), DATABASE_URL: '', BUTLER_MEMORY_HOME: data };
+    await expectRefusal(env, /port \d+ on 127\.0\.0\.1 cannot be used/);
+    await release();
+
+    expect(existsSync(data)).toBe(false);
   });
 
   it('when the address is open to others', async () => {

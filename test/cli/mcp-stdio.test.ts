@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -27,6 +30,21 @@ interface Session {
   /** Every line of standard output, each of which must be a message of the protocol. */
   messages: { id?: unknown; result?: { isError?: boolean; structuredContent?: unknown } }[];
   stderr: string;
+}
+
+/** Takes connections and says nothing, until it is told to hang up. */
+async function silentServer(): Promise<{ port: number; hangUp: () => Promise<void> }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => sockets.add(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    hangUp: async () => {
+      if (sockets.size === 0) await once(server, 'connection');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
 }
 
 /** Writes all lines at once, closes the pipe, and collects what comes until the process ends. */
@@ -59,6 +77,39 @@ describe('butler-memory mcp', () => {
 
     expect(tools.map(({ name }) => name)).toContain('memory_get');
     expect({ ...(found.structuredContent as object), redacted: 0 }).toEqual(stored.structuredContent);
+  });
+
+  it('answers initialize and tools/list while its database is closed, and calls with why it cannot be opened', async () => {
+    const database = await silentServer();
+    const env = { ...home.env, DATABASE_URL: `postgres://someone@127.0.0.1:${database.port}/memory` };
+    const child = spawnCli(['mcp'], { env, workingDirectory: home.directory });
+    const messages = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const ask = async (message: object): Promise<Session['messages'][number]> => {
+      child.stdin.write(`${JSON.stringify(message)}\n`);
+      const { value } = await messages.next();
+      return JSON.parse(String(value)) as Session['messages'][number];
+    };
+    const stderr = text(child.stderr);
+
+    expect(await ask(hello)).toMatchObject({ id: 0, result: { serverInfo: {} } });
+    expect(await ask({ jsonrpc: '2.0', id: 1, method: 'tools/list' })).toMatchObject({
+      id: 1,
+      result: { tools: expect.arrayContaining([expect.objectContaining({ name: 'memory_store_episode' })]) as object },
+    });
+    const answer = ask({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: store });
+    // Until now nobody has answered: what was asked for did not need it.
+    await database.hangUp();
+    const reason = /database postgres:\/\/someone@127\.0\.0\.1:\d+\/memory cannot be reached/;
+    const failed = { isError: true, content: [{ type: 'text', text: expect.stringMatching(reason) as string }] };
+    expect(await answer).toMatchObject({ id: 2, result: failed });
+    const later = { jsonrpc: '2.0', id: 3, method: 'tools/call', params: store };
+    expect(await ask(later)).toMatchObject({ id: 3, result: failed });
+
+    child.stdin.end();
+    expect(await once(child, 'close')).toEqual([1, null]);
+    expect((await stderr).split('\n').filter((line) => line.startsWith('butler-memory: '))).toEqual([
+      expect.stringMatching(reason),
+    ]);
   });
 
   it('answers all that was asked before the pipe was closed, and then exits 0', async () => {
