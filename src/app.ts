@@ -71,7 +71,10 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
   const createContext = contextMaker(core, authenticator, { health, activity, references, jobs });
   const policy = createDocumentPolicy(core.config);
   const graphql = createGraphQLHttpDoor({ policy, bodyLimitBytes, limits, vigil, logger: core.logger, createContext });
-  const newMcpServer = mcpServers(core, (caller) => createContext({}, caller));
+  const newMcpServer = mcpServers(core, {
+    findPrincipal: (caller = currentCaller()) => caller ?? requireOpenness(authenticator),
+    createContext: (caller) => createContext({}, caller),
+  });
   const mcp = createMcpDoor(core, newMcpServer);
   const startDatabaseParts = async (): Promise<void> => {
     const changed = await reportModelChanges(core);
@@ -166,10 +169,17 @@ function requireOpenness({ isRequired }: Authenticator): Principal {
 
 type NewMcpServer = App['createMcpServer'];
 
-/** Makes MCP servers that need no database until a tool is called: `contextOf` may wait for it. */
+interface McpCallers {
+  /** Tells which tools a caller is offered. */
+  findPrincipal(caller?: Principal): Principal;
+  /** Called for each tool call; may wait for the database. */
+  createContext(caller?: Principal): GraphQLContext | Promise<GraphQLContext>;
+}
+
+/** Makes MCP servers that need no database until a tool is called. */
 export function mcpServers(
   { config, logger }: Pick<MemoryCore, 'config' | 'logger'>,
-  contextOf: (caller?: Principal) => GraphQLContext | Promise<GraphQLContext>,
+  { findPrincipal, createContext }: McpCallers,
 ): NewMcpServer {
   const surface = bindSurface(schema);
   const run = audited(execute);
@@ -180,10 +190,10 @@ export function mcpServers(
       butler: config.butler,
       schema,
       logger,
-      mayCall: ({ kind, field }) => isPermitted(createContext({}, caller).memory, actionOf(kind, field.name)),
+      mayCall: ({ kind, field }) => isPermitted({ principal: findPrincipal(caller) }, actionOf(kind, field.name)),
       mayBeKept: (id) => mayBeKept(config, id),
       execute: async (document, variableValues) =>
-        run({ schema, document, variableValues, contextValue: await contextOf(caller) }),
+        run({ schema, document, variableValues, contextValue: await createContext(caller) }),
     });
 }
 

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { localOperator } from './auth/authenticate.ts';
 import { beginMemory } from './begin-memory.ts';
 import type { Config } from './config/schema.ts';
+import type { GraphQLContext } from './graphql/context.ts';
 import { chooseToolGroups } from './tool-groups.ts';
 
 export interface McpOptions {
@@ -32,11 +33,12 @@ export async function serveMcp({ config, logger, groups, signal, failed }: McpOp
       failure = { error };
       failed(error);
     });
-  const newServer = mcpServers({ config, logger }, async (caller) => {
+  const createContext = async (): Promise<GraphQLContext> => {
     const { app } = await opening;
     if (failure !== undefined) throw failure.error;
-    return app.createContext({}, caller);
-  });
+    return app.createContext({}, localOperator);
+  };
+  const newServer = mcpServers({ config, logger }, { findPrincipal: () => localOperator, createContext });
   try {
     await Promise.race([
       serveMcpStdio(newServer(chosen, localOperator), { lineLimitBytes: bodyLimitBytes, logger }),
