@@ -35,7 +35,7 @@ describe('a memory', () => {
     it('of another tenant is not there, whatever is asked of it', async () => {
       const other = ofAnotherTenant();
       const fact = await storeFact(other, { subject: 'user', predicate: newName(), content: 'secret' });
-      const rule = await storeRule(other, { content: 'secret' });
+      const rule = await storeRule(other, { content: `secret ${newName()}` });
       const episode = await storeEpisode(other, { butler: 'b', content: 'secret' });
       const notFound = { code: 'NOT_FOUND' };
 
@@ -130,7 +130,7 @@ describe('a memory', () => {
 
     it('keeps the episode that a rule was learned from', async () => {
       const { id } = await door.storeEpisode({ butler: 'b', content: 'burned the toast' });
-      expect(await door.storeRule({ content: 'watch the toast', sourceEpisodeId: id })).toMatchObject({
+      expect(await door.storeRule({ content: `watch the toast ${newName()}`, sourceEpisodeId: id })).toMatchObject({
         sourceEpisodeId: id,
       });
     });

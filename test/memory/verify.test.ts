@@ -156,8 +156,9 @@ describe('the judgements of a rule', () => {
   const markOf = async (ruleId: string): Promise<string> =>
     (await core.db.tenant(tenantId).ruleApplication.findFirstOrThrow({ where: { ruleId } })).id;
 
+  let stored = 0;
   async function storeJudged(): Promise<{ ruleId: string; id: string }> {
-    const { id: ruleId } = await storeRule(judge(), { content: 'ask first' });
+    const { id: ruleId } = await storeRule(judge(), { content: `ask first, ${++stored} times` });
     await markRule(judge(), { ruleId, outcome: 'harmful', reason: 'it was late', evidence: { seen: 1.5 } });
     return { ruleId, id: await markOf(ruleId) };
   }

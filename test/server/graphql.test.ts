@@ -266,8 +266,8 @@ describe('a caller of /graphql who is wrong', () => {
   });
 
   it.each([
-    ['metadata nested 100 deep', withMetadata(nested(100)), /metadata: nested at most 32 levels deep; given 33/],
-    ['metadata nested 50 000 deep', withMetadata(nested(50_000)), /metadata: .*nested/],
+    ['metadata nested 100 deep', withMetadata(nested(100)), /metadata must be nested at most 32 levels deep/],
+    ['metadata nested 50 000 deep', withMetadata(nested(50_000)), /metadata must be nested/],
     [
       'metadata of 200 kB',
       withMetadata(JSON.stringify({ a: 'x'.repeat(200_000) })),
@@ -327,12 +327,19 @@ describe('a caller of /graphql who is wrong', () => {
 
 describe('hostile metadata', () => {
   it('comes back as it was given and changes no prototype', async () => {
-    const metadata = '{"$type":"Json","__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}';
+    const metadata = '{"$type":"Json","constructor":{"prototype":{"polluted":true}}}';
     const { data } = await post<Stored>(
       `{"query":${JSON.stringify(storeWithMetadata)},"variables":{"metadata":${metadata}}}`,
     );
 
     expect(JSON.stringify(data.storeEpisode.episode.metadata)).toBe(metadata);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  it('is refused with the key __proto__, and changes no prototype', async () => {
+    const { data } = await post<{ storeEpisode: unknown }>(withMetadata('{"__proto__":{"polluted":true}}'));
+
+    expect(data.storeEpisode).toMatchObject({ code: 'INVALID_INPUT' });
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 

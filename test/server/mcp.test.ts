@@ -55,7 +55,7 @@ describe('a client of /mcp', () => {
       text: `Stored episode ${id}; it expires 2026-03-08T12:00:00.000Z.`,
     });
     expect(found.text).toBe(`episode ${id}: User likes jasmine tea`);
-    expect({ ...(found.structuredContent as object), redacted: 0 }).toEqual(stored.structuredContent);
+    expect({ ...(found.structuredContent as object), redacted: 0, cut: [] }).toEqual(stored.structuredContent);
   });
 
   it('may send a list, an object and a number as text', async () => {
@@ -174,7 +174,7 @@ describe('a client of /mcp', () => {
       'a place to go on from',
       'memory_activity_stream',
       { since: 'lately' },
-      /^INVALID_INPUT: since: a time in ISO 8601, the UUID of an event, or what .* resume from; given "lately"$/,
+      /^INVALID_INPUT: since: a time in ISO 8601, the UUID or global id of an event, or what .* resume from; given "lately"$/,
     ],
     [
       'half an answer wanted',
@@ -341,6 +341,6 @@ describe('whoever abuses /mcp', () => {
     const { result } = (await response.json()) as { result: { isError: boolean; content: { text: string }[] } };
 
     expect(result.isError).toBe(true);
-    expect(result.content[0]?.text).toMatch(/metadata: nested at most 32 levels deep|nested too deeply/);
+    expect(result.content[0]?.text).toMatch(/metadata must be nested at most 32 levels deep|nested too deeply/);
   });
 });

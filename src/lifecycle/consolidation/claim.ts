@@ -40,8 +40,10 @@ export interface ClaimInput {
   butler?: string | null | undefined;
   /** At most so many; never more than `batch_size`. */
   limit?: number | null | undefined;
-  /** These have had their turn. One whose episodes cannot even be claimed is added. */
-  exceptButlers?: Set<string> | undefined;
+  /** These have had their turn. */
+  exceptButlers?: ReadonlySet<string> | undefined;
+  /** Called for a butler whose episodes could not be claimed. The next butler has its turn. */
+  failed?: ((butler: string, error: unknown) => void) | undefined;
   /** These could not be written to. */
   exceptEpisodes?: ReadonlySet<string> | undefined;
 }
@@ -55,22 +57,21 @@ export async function claimEpisodes(context: MemoryContext, input: ClaimInput): 
   const limit = checkLimit('limit', input.limit, batchSize, batchSize);
   const only = chooseButler(context, input.butler);
   await giveBackLostLeases(context);
-  const { exceptButlers = new Set<string>() } = input;
   const client = context.db.tenant(context.principal.tenantId);
   for (let after = ''; ;) {
     const due = { ...dueFor(context), except: input.exceptEpisodes };
     const [group] = await client.$queryRaw<DueGroup[]>(findDueGroup(due, { after, only }));
     if (group === undefined) return null;
-    const claim = exceptButlers.has(group.butler) ? null : await tryClaim(context, input, { ...group, limit });
-    if (claim === 'failed') exceptButlers.add(group.butler);
-    else if (claim !== null || only !== null) return claim;
+    const claim =
+      input.exceptButlers?.has(group.butler) === true ? null : await tryClaim(context, input, { ...group, limit });
+    if (claim !== 'failed' && (claim !== null || only !== null)) return claim;
     after = group.butler;
   }
 }
 
 type SizedGroup = DueGroup & { limit: number };
 
-/** What cannot be claimed of one butler keeps no other from its turn: it is logged, and told to who asks for that butler. */
+/** Claims of one butler. A failure is thrown where that butler was asked for, and otherwise lets the next one have its turn. */
 async function tryClaim(
   context: MemoryContext,
   input: ClaimInput,
@@ -82,6 +83,7 @@ async function tryClaim(
   } catch (error) {
     if (isOutage(error) || input.butler) throw error;
     context.logger.error({ err: error, butler: group.butler }, 'the episodes of a butler could not be claimed');
+    input.failed?.(group.butler, error);
     return 'failed';
   }
 }

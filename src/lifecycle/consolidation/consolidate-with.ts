@@ -21,7 +21,7 @@ const mostFailuresInARow = 3;
 /**
  * Group after group until as much is done as was due when it began, the signal says so or the engine cannot work: what is
  * stored meanwhile is the next sweep's, else a butler that never rests would never let it end. A failure stops no other
- * group.
+ * group. A butler whose episodes cannot be claimed makes the sweep fail once all others had their turn.
  */
 export async function consolidateWith(
   context: MemoryContext,
@@ -32,23 +32,35 @@ export async function consolidateWith(
   const failures = new Map<string, number>();
   const exceptButlers = new Set<string>();
   const exceptEpisodes = new Set<string>();
+  const unclaimed: unknown[] = [];
+  const failed = (butler: string, error: unknown): void => {
+    exceptButlers.add(butler);
+    unclaimed.push(error);
+  };
   let total: number | null = null;
   while ((total === null || report.episodes < total) && (await mayGoOn(context, engine, report, signal))) {
     const startedAt = performance.now();
-    const claim = await claimEpisodes(context, { engine: engine.name, worker, exceptButlers, exceptEpisodes });
+    const claim = await claimEpisodes(context, {
+      engine: engine.name,
+      worker,
+      exceptButlers,
+      exceptEpisodes,
+      failed,
+    });
     if (claim === null) break;
     // Only now: a claim first gives back what workers had that died.
     total ??= claim.episodes.length + (await countWaiting(context));
     const outcome = await runEngine(context, engine, claim, signal);
     tally(report, outcome);
     if (outcome === 'released') break;
-    const failed = isRun(outcome) ? 0 : (failures.get(claim.butler) ?? 0) + 1;
-    failures.set(claim.butler, failed);
-    if (failed >= mostFailuresInARow || outcome === 'stuck') exceptButlers.add(claim.butler);
+    const failuresInARow = isRun(outcome) ? 0 : (failures.get(claim.butler) ?? 0) + 1;
+    failures.set(claim.butler, failuresInARow);
+    if (failuresInARow >= mostFailuresInARow || outcome === 'stuck') exceptButlers.add(claim.butler);
     if (isFailure(outcome)) for (const id of outcome.stuck) exceptEpisodes.add(id);
     progress?.(report.episodes, Math.max(total, report.episodes));
     await rest?.(performance.now() - startedAt);
   }
+  if (unclaimed.length > 0) throw unclaimed[0];
   return { ...report };
 }
 

@@ -351,7 +351,7 @@ describe('requeueing', () => {
       episodes: [],
       refused: [{ reason: 'the episode is not there' }],
     });
-    expect((await requeueEpisodes(health, { butler: 'home' })).episodes).toEqual([]);
+    await expect(requeueEpisodes(health, { butler: 'home' })).rejects.toMatchObject({ code: 'FORBIDDEN' });
   });
 });
 
