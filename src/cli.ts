@@ -1,6 +1,6 @@
-#!/usr/bin/env -S node --v8-pool-size=1 --max-semi-space-size=2
-// The flags save 100 MB at the same speed: by default four threads compile, and each keeps the memory that it once needed;
-// and 48 MB are filled with garbage before any is collected. package.json has them for `npm start`.
+#!/usr/bin/env -S node --v8-pool-size=1 --optimize-for-size
+// The flags save 100 MB for 5 % more CPU time: by default four threads compile, and each keeps the memory that it once
+// needed, and garbage is collected late. package.json has them for `npm start`.
 import { homedir } from 'node:os';
 import { Command } from 'commander';
 import { databaseOptions } from './begin-memory.ts';

@@ -91,11 +91,11 @@ async function execute(database: PGlite, port: MessagePort, bytes: Uint8Array): 
 }
 
 /**
- * PGlite has no checkpointer, and a start after a crash replays the log since the last checkpoint at some 15 MB a second.
- * The log is measured between transactions, once in so many statements: a server's job queue asks all the time, so also
- * after a burst.
+ * PGlite has no checkpointer: its log would grow until the nightly job, and a start after a crash replays all of it, some
+ * 150 MB a second. The log is measured between transactions, once in so many statements: a server's job queue asks all the
+ * time, so also after a burst.
  */
-const logLimitBytes = 8 * 1024 * 1024;
+const logLimitBytes = 32 * 1024 * 1024;
 const statementsBetweenMeasurements = 32;
 let statementsSinceMeasurement = 0;
 
