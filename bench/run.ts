@@ -59,9 +59,9 @@ function keep(name: string, benchmark: Benchmark, figures: Figure[]): void {
 
 function machine(): string {
   const cores = cpus();
-  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  const size = `${Math.round(totalmem() / 2 ** 30)} GiB`;
   const date = new Date().toISOString().slice(0, 10);
-  return `${date}, Node ${process.version}, ${platform()} ${arch()}, ${cores.length} cores (${cores[0]?.model.trim() ?? 'unknown'}), ${memory}.`;
+  return `${date}, Node ${process.version}, ${platform()} ${arch()}, ${cores.length} cores (${cores[0]?.model.trim() ?? 'unknown'}), ${size}.`;
 }
 
 function table(figures: Figure[]): string {

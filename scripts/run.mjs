@@ -52,7 +52,7 @@ function markBuilt() {
 export function runSteps(steps) {
   for (const step of steps) {
     const { status, error, stdout, stderr } = runCommand(step, step.isQuiet ? 'pipe' : 'inherit');
-    if (step.isQuiet && status !== 0) process.stderr.write(`${stdout}${stderr}`);
+    if (step.isQuiet && status !== 0) process.stderr.write(String(stdout) + String(stderr));
     if (error) console.error(`${step.command.join(' ')}: ${error.message}`);
     if (status !== 0) process.exit(status ?? 1);
   }

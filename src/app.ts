@@ -171,9 +171,9 @@ type NewMcpServer = App['createMcpServer'];
 
 interface McpCallers {
   /** Tells which tools a caller is offered. */
-  findPrincipal(caller?: Principal): Principal;
+  findPrincipal: (caller?: Principal) => Principal;
   /** Called for each tool call; may wait for the database. */
-  createContext(caller?: Principal): GraphQLContext | Promise<GraphQLContext>;
+  createContext: (caller?: Principal) => GraphQLContext | Promise<GraphQLContext>;
 }
 
 /** Makes MCP servers that need no database until a tool is called. */

@@ -12,5 +12,5 @@ fs.writeSync = (descriptor, ...given) => {
   if (descriptor > 2 && isFull()) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
   return writeSync(descriptor, ...given);
 };
-fs.statfsSync = (...given) => ({ ...statfsSync(...given), ...(isFull() && { bavail: 0, bfree: 0 }) });
+fs.statfsSync = (...given) => Object.assign(statfsSync(...given), isFull() && { bavail: 0, bfree: 0 });
 syncBuiltinESMExports();
