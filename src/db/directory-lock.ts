@@ -94,7 +94,7 @@ function isAlive(holder: Holder, lockFile: string): boolean {
   if (holder.host !== hostname()) return Date.now() - modifiedAt(lockFile) < foreignSilenceMs;
   if (heldHere.has(holder.token)) return true;
   if (holder.pid === process.pid) return false;
-  if (!processExists(holder.pid)) return false;
+  if (!processExists(holder.pid) || isZombie(holder.pid)) return false;
   return holder.processStart === null || holder.processStart === processStartOf(holder.pid);
 }
 
@@ -111,13 +111,23 @@ function modifiedAt(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-/** Field 22 of /proc/<pid>/stat. The command name before it may hold spaces and brackets, hence the last bracket. */
+/** Killed, but its parent has not yet asked for its exit code: after kill -9 a quick restart meets its predecessor so. */
+function isZombie(pid: number): boolean {
+  return readProcessFields(pid)[0] === 'Z';
+}
+
+/** Field 22 of /proc/<pid>/stat. */
 function processStartOf(pid: number): string | null {
+  return readProcessFields(pid)[19] ?? null;
+}
+
+/** From the third field on; none where the system does not say. The name before may hold spaces and brackets. */
+function readProcessFields(pid: number): string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
-    return null;
+    return [];
   }
 }
 

@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { acquireDirectoryLock, type DirectoryLock } from '../../src/db/directory-lock.ts';
 import { testEngine } from '../support/database.ts';
@@ -87,6 +88,20 @@ describe.runIf(testEngine === 'pglite')('the lock of a data directory', () => {
   test.runIf(existsSync('/proc/self/stat'))('is taken over when its pid now belongs to another process', async () => {
     await leaveLock({ pid: process.ppid, processStart: '1' });
     acquire();
+  });
+
+  /** A killed process stays in the process table until its parent asks for its exit code; `sleep` never does. */
+  test.runIf(existsSync('/proc'))('is taken over from a process that was killed and not yet reaped', async () => {
+    const parent = spawn('sh', ['-c', 'sleep 1000 & echo $!; exec sleep 1000']);
+    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+    const pid = Number(line.toString());
+    const stat = (): string[] => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    await leaveLock({ pid, processStart: stat()[19] ?? null });
+    expect(acquire).toThrow(`is in use by process ${pid}`);
+    process.kill(pid, 'SIGKILL');
+    await expect.poll(() => stat()[0]).toBe('Z');
+    acquire();
+    parent.kill();
   });
 
   test('is kept by a living process whose start the system does not tell', async () => {
