@@ -26,11 +26,16 @@ const store =
   'mutation { storeEpisode(input: { content: "a", butler: "b" }) { ... on StoreEpisodePayload { episode { uuid } } } }';
 
 describe.runIf(testEngine === 'pglite')('a second process on the directory of a running server', () => {
-  it.each(['serve', 'mcp', 'migrate'])('is refused with the pid of the first: %s', async (command) => {
+  it.each([
+    ['serve', ['starting']],
+    ['mcp', []],
+    ['migrate', []],
+  ])('is refused with the pid of the first: %s', async (command, logged) => {
     const { code, stdout, stderr } = await runCli([command], { env: home.env });
 
     expect(code).toBe(1);
-    expect(stdout).toBe('');
+    const lines = stdout.split('\n').filter((line) => line !== '');
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(logged);
     expect(stderr).toMatch(new RegExp(`is in use by process ${server.pid} \\(butler-memory\\)`));
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   });
