@@ -142,16 +142,19 @@ describe('an issuer whose keys cannot be had', () => {
   ])('and %s is told as such, and is asked again', async (_, fault) => {
     answer = fault;
     const token = await tokenBy(first);
-    for (const path of ['/graphql', '/mcp']) {
+    const message = 'the keys of the issuer of JSON Web Tokens cannot be had';
+    const refusals = {
+      '/graphql': { code: 'ISSUER_UNAVAILABLE', message, hint: expect.stringContaining('Try again soon') as string },
+      '/mcp': {
+        code: -32_603,
+        message: expect.stringContaining(`${message} (Try again soon`) as string,
+        data: { code: 'ISSUER_UNAVAILABLE' },
+      },
+    };
+    for (const [path, error] of Object.entries(refusals)) {
       const response = await send(token, path);
       expect(response.status).toBe(503);
-      expect(await response.json()).toEqual({
-        error: {
-          code: 'ISSUER_UNAVAILABLE',
-          message: 'the keys of the issuer of JSON Web Tokens cannot be had',
-          hint: expect.stringContaining('Try again soon') as string,
-        },
-      });
+      expect(await response.json()).toMatchObject({ error });
     }
     const { memory } = testApp.app.createContext({}, { tenantId: 'house', butler: null, role: 'admin' });
     const own = await createToken(memory, { name: 'own', role: 'butler', butler: 'home' });

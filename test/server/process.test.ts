@@ -66,7 +66,7 @@ describe('a running server', () => {
       { method: 'POST', path: '/graphql', status: 200, milliseconds: expect.any(Number) as number },
     ]);
     expect(requests.filter(({ requestId }) => requestId === 'traced-2')).toMatchObject([
-      { path: '/nowhere', status: 404 },
+      { path: 'other', status: 404 },
     ]);
   });
 });

@@ -68,9 +68,9 @@ describe('the log', () => {
 
   it('names the paths that are served', async () => {
     lines.length = 0;
-    await ask('/healthz');
+    await ask('/graphql');
     await ask('/nowhere');
 
-    expect(lines.map((line) => (JSON.parse(line) as { path?: string }).path)).toEqual(['/healthz', 'other']);
+    expect(lines.map((line) => (JSON.parse(line) as { path?: string }).path)).toEqual(['/graphql', 'other']);
   });
 });
