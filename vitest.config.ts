@@ -24,6 +24,18 @@ const { withoutDatabase, perEngine, drills } = findTestFiles(import.meta.dirname
 const isDrills = process.env['BUTLER_TEST_DRILLS'] === '1';
 const only = (files: string[]): string[] => (isDrills ? files.filter((file) => drills.includes(file)) : files);
 
+/**
+ * The tests of the command line start processes, which is slow, and what they test hardly depends on the engine: on
+ * PostgreSQL they run in the drills, or where only that engine is tested.
+ */
+const commandLine = /\/test\/cli\//;
+function listFilesFor(engine: string): string[] {
+  if (engine !== 'postgres' || engines.length === 1) return only(perEngine);
+  return perEngine.filter((file) =>
+    isDrills ? drills.includes(file) || commandLine.test(file) : !commandLine.test(file),
+  );
+}
+
 // Below the longest grace of a server, 600 s: a stop that waits for what it should not fails by this limit.
 const timeoutMs = isDrills ? 1_800_000 : 540_000;
 
@@ -31,7 +43,7 @@ const projects = [
   { name: 'no database', include: only(withoutDatabase) },
   ...engines.map((name) => ({
     name,
-    include: only(perEngine),
+    include: listFilesFor(name),
     globalSetup: ['test/support/global-setup.ts'],
   })),
 ].filter(({ include }) => include.length > 0);
