@@ -198,7 +198,11 @@ export async function renew(context: MemoryContext, butler: string): Promise<voi
   const { id: sourceEpisodeId } = await storeEpisode(context, { butler, content });
   for (const predicate of [randomUUID(), randomUUID()]) {
     await storeFact(context, { subject: 'user', predicate, content, scope: butler });
-    const { id: ruleId } = await storeRule(context, { content, scope: butler, sourceEpisodeId });
+    const { id: ruleId } = await storeRule(context, {
+      content: `${content} ${predicate}`,
+      scope: butler,
+      sourceEpisodeId,
+    });
     await promoteRule(asOperator(context), { ruleId });
   }
   // Nothing, where one is under way already.
