@@ -17,8 +17,11 @@ export function isBuildStale(folders = builtFrom) {
   return Math.max(...folders.map((folder) => newest(join(root, folder)))) > statSync(buildStamp).mtimeMs;
 }
 
+/** Documents are no sources: each benchmark writes bench/RESULTS.md. */
 function newest(folder) {
-  const entries = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile());
+  const entries = readdirSync(folder, { withFileTypes: true, recursive: true }).filter(
+    (entry) => entry.isFile() && !entry.name.endsWith('.md'),
+  );
   return Math.max(...entries.map((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs));
 }
 
@@ -33,7 +36,7 @@ export function build() {
  */
 export function buildForTests() {
   if (!isBuildStale([...builtFrom, 'test/support'])) return;
-  if (runCommand(compile, 'ignore').status === 0) markBuilt();
+  if ([compile, makeTemplate].every((step) => runCommand(step, 'ignore').status === 0)) markBuilt();
 }
 
 const compile = { command: ['tsc', '-p', 'tsconfig.build.json'] };
