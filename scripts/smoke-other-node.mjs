@@ -5,7 +5,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { root } from './run.mjs';
 
@@ -33,8 +33,7 @@ function checkEngines(node) {
 }
 
 function run(command, commandArguments) {
-  const env = { ...process.env, PATH: `${dirname(command)}${delimiter}${process.env.PATH}` };
-  const result = spawnSync(command, commandArguments, { cwd: root, encoding: 'utf8', env });
+  const result = spawnSync(command, commandArguments, { cwd: root, encoding: 'utf8' });
   if (result.status !== 0) throw new Error(`${command} ${commandArguments.join(' ')} failed:\n${result.stderr}`);
   return result;
 }
