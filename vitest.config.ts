@@ -6,7 +6,7 @@ import { findTestFiles } from './test/support/test-files.ts';
 import { chosenEngines } from './test/support/test-run.ts';
 
 /** Those that start processes or try everything: one of them at the end would leave all cores but one idle. */
-const long = /test\/(cli|isolation|fuzz)\/|crash|kill|processes|query-plan|end-to-end|audit-chain|activity-feeds/;
+const long = /test\/(commands|isolation|fuzz)\/|crash|kill|processes|query-plan|end-to-end|audit-chain|activity-feeds/;
 
 /** One project after the other, as a worker is kept only while the next file is of the same project. */
 class LongFirst extends BaseSequencer {
@@ -25,14 +25,14 @@ const isDrills = process.env['BUTLER_TEST_DRILLS'] === '1';
 const only = (files: string[]): string[] => (isDrills ? files.filter((file) => drills.includes(file)) : files);
 
 /**
- * The tests of the command line start processes, which is slow, and what they test hardly depends on the engine: on
- * PostgreSQL they run in the drills, or where only that engine is tested.
+ * Slow files that run on PostgreSQL only in the drills, or when PostgreSQL is the only engine tested: the command line
+ * starts processes, and the isolation matrix runs there in full anyway.
  */
-const commandLine = /\/test\/cli\//;
+const postgresInDrills = /\/test\/(commands|isolation)\//;
 function listFilesFor(engine: string): string[] {
   if (engine !== 'postgres' || engines.length === 1) return only(perEngine);
   return perEngine.filter((file) =>
-    isDrills ? drills.includes(file) || commandLine.test(file) : !commandLine.test(file),
+    isDrills ? drills.includes(file) || postgresInDrills.test(file) : !postgresInDrills.test(file),
   );
 }
 
@@ -60,8 +60,8 @@ export default defineConfig({
     pool: 'forks',
     // Every file makes its own database, server and home. To load the product anew for each took a quarter of the time.
     isolate: false,
-    // The default leaves one core idle, which on two is half of the time.
-    maxWorkers: availableParallelism(),
+    // One more than cores: a worker that waits for a server or a child process leaves its core to the next one.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongFirst },
     // These limits only end what hangs: no test depends on how fast the machine is.
     testTimeout: timeoutMs,

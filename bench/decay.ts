@@ -1,7 +1,7 @@
 import type { MemoryCore } from '../src/create-memory.ts';
 import { sweepDecay } from '../src/lifecycle/decay.ts';
 import type { MemoryContext } from '../src/memory/context.ts';
-import { newRequestContext } from '../src/request-id.ts';
+import { newRequestContext } from '../src/shared/request-context.ts';
 import { milliseconds, type Benchmark, type Figure } from './benchmark.ts';
 import { withOwnCore } from './own-core.ts';
 

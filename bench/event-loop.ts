@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import pgvector from 'pgvector';
-import { createApp } from '../src/app.ts';
+import { createApp } from '../src/http/app.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import { createMemory, type MemoryCore } from '../src/create-memory.ts';
-import { createLogger } from '../src/logger.ts';
+import { createLogger } from '../src/shared/logger.ts';
 import type { MemoryContext } from '../src/memory/context.ts';
-import { storeEpisode } from '../src/memory/episodes.ts';
+import { storeEpisode } from '../src/memory/episodes/episodes.ts';
 import { milliseconds, ratio, type Benchmark, type Figure } from './benchmark.ts';
 
 const textCount = 1000;

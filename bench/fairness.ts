@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createApp } from '../src/app.ts';
+import { createApp } from '../src/http/app.ts';
 import { createToken } from '../src/auth/tokens.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import { createMemory } from '../src/create-memory.ts';
-import { createLogger } from '../src/logger.ts';
+import { createLogger } from '../src/shared/logger.ts';
 import { milliseconds, ratio, type Benchmark, type Figure } from './benchmark.ts';
 import { withOwnDatabase } from './own-database.ts';
 import { withOwnServer } from './own-server.ts';

@@ -2,10 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createApp } from '../src/app.ts';
+import { createApp } from '../src/http/app.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import { createMemory } from '../src/create-memory.ts';
-import { createLogger } from '../src/logger.ts';
+import { createLogger } from '../src/shared/logger.ts';
 import { createFiller } from './rows.ts';
 
 const [url, rows] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 import type { MemoryContext } from '../src/memory/context.ts';
-import { storeEpisode } from '../src/memory/episodes.ts';
+import { storeEpisode } from '../src/memory/episodes/episodes.ts';
 import { createParts, embedPatterns, madeRows, withoutIndexes } from './rows.ts';
 
 /** Tenants of one row a round, and two larger ones. The sum has no divisor in common with the patterns of the rows. */

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { packageRoot } from '../src/package-root.ts';
+import { packageRoot } from '../src/shared/package-root.ts';
 import type { Benchmark, Figure } from './benchmark.ts';
 import { npmStart } from './npm-start.ts';
 import { takeTour } from './tour.ts';

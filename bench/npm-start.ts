@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { packageRoot } from '../src/package-root.ts';
+import { packageRoot } from '../src/shared/package-root.ts';
 
 export interface StartedServer {
   url: string;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../src/config/load-config.ts';
 import { createMemory, type MemoryCore } from '../src/create-memory.ts';
-import { createLogger } from '../src/logger.ts';
+import { createLogger } from '../src/shared/logger.ts';
 import { withOwnDatabase } from './own-database.ts';
 
 /** Does the work with a core on a PostgreSQL database of its own, without a model: for what only a server can be asked. */

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { packageRoot } from '../src/package-root.ts';
+import { packageRoot } from '../src/shared/package-root.ts';
 
 const run = promisify(execFile);
 const script = join(packageRoot, 'scripts', 'postgres-for-tests.sh');

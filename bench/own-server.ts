@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { packageRoot } from '../src/package-root.ts';
+import { packageRoot } from '../src/shared/package-root.ts';
 
 /** Does the work with a server of its own, as it is built, a process on a free port that reads the butler.toml of that directory. */
 export async function withOwnServer<T>(

@@ -6,10 +6,10 @@ import { createMemory, embedderOptions, type MemoryCore } from '../src/create-me
 import { createEmbedder } from '../src/embedding/create-embedder.ts';
 import type { Embedder } from '../src/embedding/embedder.ts';
 import { sweepEmbeddings } from '../src/lifecycle/reembed.ts';
-import { createLogger } from '../src/logger.ts';
+import { createLogger } from '../src/shared/logger.ts';
 import type { MemoryContext } from '../src/memory/context.ts';
-import { ingestEpisodes } from '../src/memory/episodes.ts';
-import { newRequestContext } from '../src/request-id.ts';
+import { ingestEpisodes } from '../src/memory/episodes/episodes.ts';
+import { newRequestContext } from '../src/shared/request-context.ts';
 import { searchMemories } from '../src/retrieval/search.ts';
 import { milliseconds, ratio, type Benchmark, type Figure } from './benchmark.ts';
 import { withOwnDatabase } from './own-database.ts';

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import pgvector from 'pgvector';
 import type { MemoryContext } from '../src/memory/context.ts';
-import { storeEpisode } from '../src/memory/episodes.ts';
+import { storeEpisode } from '../src/memory/episodes/episodes.ts';
 import { nouns, patternCount, sentence, sentenceParts, topicSyllables } from './texts.ts';
 
 /** Rows in one statement: some progress to see, and no transaction of an hour. */

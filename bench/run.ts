@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { arch, cpus, platform, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from '../src/package-root.ts';
+import { packageRoot } from '../src/shared/package-root.ts';
 import type { Benchmark, Figure } from './benchmark.ts';
 import { claim } from './claim.ts';
 import { decay } from './decay.ts';

@@ -6,7 +6,7 @@ import type { TenantSweep } from '../src/lifecycle/job-runs.ts';
 import type { SweepOptions, SweepReport } from '../src/lifecycle/sweep.ts';
 import type { MemoryContext } from '../src/memory/context.ts';
 import type { Vault } from '../src/memory/vault.ts';
-import { newRequestContext } from '../src/request-id.ts';
+import { newRequestContext } from '../src/shared/request-context.ts';
 
 /** What a job may use. It works for all tenants, visiting each within its own boundary. */
 export interface JobContext {

@@ -3,7 +3,7 @@ import { PgBoss, type ConstructorOptions } from 'pg-boss';
 import type { Database } from '../src/db/database.ts';
 import { tenantQueue } from '../src/db/sql/queue-runs.ts';
 import { recordRun } from '../src/lifecycle/job-runs.ts';
-import { toCamelCase } from '../src/names.ts';
+import { toCamelCase } from '../src/shared/names.ts';
 import { contextOfTenant, type Job, type JobContext, type TenantJob } from './job.ts';
 import { jobs } from './jobs.ts';
 

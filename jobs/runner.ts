@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { invalidInput, MemoryError } from '../src/errors.ts';
+import { invalidInput, MemoryError } from '../src/shared/errors.ts';
 import {
   findJobRun,
   recordRun,

@@ -4,10 +4,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lexicographicSortSchema, printSchema } from 'graphql';
-import { renderConfigReference } from '../src/config/reference.ts';
+import { renderConfigReference } from './docs/config-reference.ts';
 import { schema } from '../src/graphql/schema.ts';
-import { packageRoot } from '../src/package-root.ts';
-import { renderRoleReference } from '../src/role-reference.ts';
+import { packageRoot } from '../src/shared/package-root.ts';
+import { renderRoleReference } from './docs/role-reference.ts';
 
 const files = [
   { path: join(packageRoot, 'schema.graphql'), content: `${printSchema(lexicographicSortSchema(schema))}\n` },

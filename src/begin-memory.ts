@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { Config } from './config/schema.ts';
 import type { DatabaseOptions } from './db/database.ts';
-import type { Engine } from './db/engine.ts';
-import { openEngine } from './db/open-engine.ts';
+import type { Engine } from './db/engines/engine.ts';
+import { openEngine } from './db/engines/open-engine.ts';
 import { createVault, type Vault } from './memory/vault.ts';
 
 /** What createMemory begins with. This file imports little: the rest is loaded while the embedded database starts. */

@@ -4,17 +4,17 @@
 import { homedir } from 'node:os';
 import { Command } from 'commander';
 import { databaseOptions } from './begin-memory.ts';
-import { beginServer } from './begin-server.ts';
+import { beginServer } from './commands/serve.ts';
 import { loadConfig, type LoadedConfig } from './config/load-config.ts';
 import type { MemoryCore } from './create-memory.ts';
-import type { EraseOptions } from './erase-by-hand.ts';
-import { MemoryError } from './errors.ts';
-import type { ExportOptions } from './export-by-hand.ts';
-import { createLogger } from './logger.ts';
+import type { EraseOptions } from './commands/erase.ts';
+import { MemoryError } from './shared/errors.ts';
+import type { ExportOptions } from './commands/export.ts';
+import { createLogger } from './shared/logger.ts';
 import type { Vault } from './memory/vault.ts';
-import { packageManifest } from './package-root.ts';
-import type * as TokensByHand from './tokens-by-hand.ts';
-import type { VerifyOptions } from './verify-by-hand.ts';
+import { packageManifest } from './shared/package-root.ts';
+import type * as TokensByHand from './commands/token.ts';
+import type { VerifyOptions } from './commands/verify.ts';
 
 // Each command imports what it needs when it runs: all of it together takes a second to load, and a server can say that
 // it starts, find its port taken and open its database before.
@@ -63,7 +63,7 @@ program
   .option('--dry-run', 'tell what it would take, and change nothing')
   .option('--confirm <text>', 'the id of the memory, or the confirmation that the dry run of the subject gave')
   .action((options: EraseOptions) =>
-    run(() => withCore(async (core) => (await import('./erase-by-hand.ts')).eraseByHand(core, options, print))),
+    run(() => withCore(async (core) => (await import('./commands/erase.ts')).eraseByHand(core, options, print))),
   );
 program
   .command('export')
@@ -72,9 +72,9 @@ program
   .option('--tenant <id>', 'its tenant', 'default')
   .option('--output <file>', 'a new file to write to, instead of standard output')
   .action((options: ExportOptions) =>
-    run(() => withCore(async (core) => (await import('./export-by-hand.ts')).exportByHand(core, options))),
+    run(() => withCore(async (core) => (await import('./commands/export.ts')).exportByHand(core, options))),
   );
-const tokens = (): Promise<typeof TokensByHand> => import('./tokens-by-hand.ts');
+const tokens = (): Promise<typeof TokensByHand> => import('./commands/token.ts');
 const token = program.command('token').description('create, list, rotate and revoke the tokens of callers');
 token
   .command('create')
@@ -148,7 +148,7 @@ async function serve(): Promise<void> {
   const logger = createLogger(config);
   const begun = beginServer(config, logger);
   await begun;
-  const { startServer } = await import('./server.ts');
+  const { startServer } = await import('./http/server.ts');
   const server = await startServer(config, logger, begun);
   try {
     await Promise.race([signal, server.started.then(() => signal)]);
@@ -160,7 +160,7 @@ async function serve(): Promise<void> {
 async function serveStdio(groups: string | undefined): Promise<void> {
   const { config } = readConfig();
   const signal = onSignal();
-  const { serveMcp } = await import('./serve-mcp.ts');
+  const { serveMcp } = await import('./commands/mcp.ts');
   // Standard output belongs to the protocol.
   await serveMcp({ config, logger: createLogger(config, 'stderr'), groups, signal, failed: fail });
 }
@@ -183,7 +183,7 @@ async function verify(options: VerifyOptions): Promise<void> {
   const { config } = readConfig();
   const { openDatabase } = await import('./db/database.ts');
   const { createVault } = await import('./memory/vault.ts');
-  const { verifyByHand } = await import('./verify-by-hand.ts');
+  const { verifyByHand } = await import('./commands/verify.ts');
   const db = await openDatabase(databaseOptions(config));
   try {
     const vault = (): Vault => createVault(config, createLogger(config, 'stderr'));
@@ -211,7 +211,7 @@ async function withCore(work: (core: MemoryCore) => Promise<void>): Promise<void
 async function job(name: string | undefined, { dryRun, tenant }: { dryRun: boolean; tenant?: string }): Promise<void> {
   const { config } = readConfig();
   const { findJob } = await import('../jobs/runner.ts');
-  const { describeJobs, runJobByHand } = await import('./job-by-hand.ts');
+  const { describeJobs, runJobByHand } = await import('./commands/job.ts');
   if (name === undefined) return void process.stdout.write(`${describeJobs({ config })}\n`);
   findJob(name);
   const stopping = new AbortController();
@@ -223,7 +223,7 @@ async function job(name: string | undefined, { dryRun, tenant }: { dryRun: boole
 }
 
 async function printFindings(): Promise<void> {
-  const { examine } = await import('./doctor.ts');
+  const { examine } = await import('./commands/doctor.ts');
   const findings = await examine(readConfig());
   for (const { section, ok, lines } of findings) {
     process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${section}\n${lines.map((line) => `       ${line}\n`).join('')}`);

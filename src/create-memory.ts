@@ -10,7 +10,7 @@ import { createEmbedder } from './embedding/create-embedder.ts';
 import { createCrossEncoder, type CrossEncoderOptions } from './embedding/cross-encoder.ts';
 import type { Embedder } from './embedding/embedder.ts';
 import type { Reranker } from './embedding/reranker.ts';
-import { MemoryError } from './errors.ts';
+import { MemoryError } from './shared/errors.ts';
 import { requireMasterKeys, type Vault } from './memory/vault.ts';
 import { installQueue } from '../jobs/queue.ts';
 

@@ -1,7 +1,7 @@
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { ingestEpisodes } from '../../src/memory/episodes.ts';
-import { storeFact } from '../../src/memory/facts.ts';
-import { storeRule } from '../../src/memory/rules.ts';
+import { ingestEpisodes } from '../../src/memory/episodes/episodes.ts';
+import { storeFact } from '../../src/memory/facts/facts.ts';
+import { storeRule } from '../../src/memory/rules/rules.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import type { QualityDoor } from './ask.ts';
 

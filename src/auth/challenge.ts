@@ -1,5 +1,5 @@
 import type { Config } from '../config/schema.ts';
-import type { MemoryError } from '../errors.ts';
+import type { MemoryError } from '../shared/errors.ts';
 
 /** Where a client that was refused learns who can vouch for it (RFC 9728, as the Model Context Protocol asks). */
 export const protectedResourcePath = '/.well-known/oauth-protected-resource';

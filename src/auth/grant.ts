@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts';
-import { describeGiven, MemoryError } from '../errors.ts';
+import { describeGiven, MemoryError } from '../shared/errors.ts';
 import type { Principal } from '../memory/context.ts';
 
 /** Leave to work in other tenants than one's own. */

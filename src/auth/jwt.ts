@@ -10,7 +10,7 @@ import {
   type JWTVerifyGetKey,
 } from 'jose';
 import type { Config } from '../config/schema.ts';
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 import { roles, type Role } from '../memory/context.ts';
 import type { Identity } from './admission.ts';
 import { everyTenant, type Grant } from './grant.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { invalidInput, MemoryError } from '../errors.ts';
+import { invalidInput, MemoryError } from '../shared/errors.ts';
 import type { ApiToken, Prisma } from '../generated/prisma/client.ts';
 import { actorOf, roles, type MemoryContext, type Role } from '../memory/context.ts';
 import { mutate, type Mutation } from '../memory/mutation.ts';

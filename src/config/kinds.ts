@@ -1,6 +1,6 @@
 import { CronExpressionParser } from 'cron-parser';
 import { z } from 'zod';
-import { describeGiven } from '../errors.ts';
+import { describeGiven } from '../shared/errors.ts';
 
 /** One sort of value: what is allowed, in words that complete "must be …", and the schema that enforces it. */
 export interface Kind<Value> {

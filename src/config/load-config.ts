@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
-import { MemoryError } from '../errors.ts';
-import { toCamelCase } from '../names.ts';
+import { MemoryError } from '../shared/errors.ts';
+import { toCamelCase } from '../shared/names.ts';
 import { buildConfig, valueAt } from './build-config.ts';
 import { describeFileProblems, describeVariableProblem, printablePath } from './problems.ts';
 import { readToml } from './read-toml.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { describeGiven } from '../errors.ts';
+import { describeGiven } from '../shared/errors.ts';
 import { valueAt } from './build-config.ts';
 import { hidePasswords } from './redact-config.ts';
 import { fileSchema, settings } from './schema.ts';

@@ -22,8 +22,8 @@ import {
   variableNames,
   wholeNumber,
 } from './kinds.ts';
-import { toCamelCase } from '../names.ts';
-import { toolGroups } from '../tool-groups.ts';
+import { toCamelCase } from '../shared/names.ts';
+import { toolGroups } from './tool-groups.ts';
 import { listSettings, namedTables, setting, table } from './setting.ts';
 
 /*

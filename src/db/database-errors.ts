@@ -1,4 +1,4 @@
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 
 /**
  * The few database errors that mean the same to every caller. Others (a violated constraint) belong to the function

@@ -1,10 +1,10 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { PoolClient } from 'pg';
 import { Prisma, PrismaClient } from '../generated/prisma/client.ts';
-import type { Engine, EngineName } from './engine.ts';
+import type { Engine, EngineName } from './engines/engine.ts';
 import { toMemoryError } from './database-errors.ts';
-import { EventHub, hasEvents, type EventSignal } from './event-signal.ts';
-import { openEngine } from './open-engine.ts';
+import { EventHub, hasEvents, type EventSignal } from './events/event-signal.ts';
+import { openEngine } from './engines/open-engine.ts';
 import { RoundTrips } from './round-trip.ts';
 import type { WithStoredFacts } from './stored-fact.ts';
 

@@ -2,8 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PoolClient } from 'pg';
-import { MemoryError } from '../errors.ts';
-import { packageRoot } from '../package-root.ts';
+import { MemoryError } from '../shared/errors.ts';
+import { packageRoot } from '../shared/package-root.ts';
 import type { Database } from './database.ts';
 
 /**

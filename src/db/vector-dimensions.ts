@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 import type { Database } from './database.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { invalidInput, MemoryError } from '../errors.ts';
+import { invalidInput, MemoryError } from '../shared/errors.ts';
 import {
   modelKey,
   type Embedder,

@@ -1,4 +1,4 @@
-import { describeGiven, MemoryError } from '../errors.ts';
+import { describeGiven, MemoryError } from '../shared/errors.ts';
 import { CachedEmbedder } from './cached-embedder.ts';
 import {
   type Embedder,

@@ -1,4 +1,4 @@
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 import type { EmbedderOptions } from './embedder.ts';
 import { weightFileOf } from './model-files.ts';
 import { ModelWorker, noRank } from './model-worker.ts';

@@ -3,8 +3,8 @@ import { createReadStream, existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { describeGiven, MemoryError } from '../errors.ts';
-import { packageRoot } from '../package-root.ts';
+import { describeGiven, MemoryError } from '../shared/errors.ts';
+import { packageRoot } from '../shared/package-root.ts';
 import type { EmbedderOptions } from './embedder.ts';
 
 /** sha256 of the weight files that were checked against their original release, by model and dtype. */

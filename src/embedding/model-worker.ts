@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
-import { MemoryError } from '../errors.ts';
-import { startWorkerThread } from '../worker-thread.ts';
+import { MemoryError } from '../shared/errors.ts';
+import { startWorkerThread } from '../shared/worker-thread.ts';
 import type { EmbedderLogger } from './embedder.ts';
 
 export interface WorkerSettings {

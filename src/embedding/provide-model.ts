@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 import type { EmbedderOptions } from './embedder.ts';
 import { findModelsDirectory, listModelsDirectories } from './model-files.ts';
 import type { ModelWorker } from './model-worker.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 import type { EmbedderOptions, EmbedderStatus, EmbeddingModel, EmbeddingProvider, TextPriority } from './embedder.ts';
 import { digestFile, findKnownDigest, verifyDigest, weightFileOf } from './model-files.ts';
 import { ModelWorker, noVector } from './model-worker.ts';

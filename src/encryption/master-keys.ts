@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import type { Config } from '../config/schema.ts';
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 
 /** What data keys are wrapped by. Comes from the environment or a file, and is never in the database. */
 export interface MasterKey {

@@ -12,7 +12,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { validate as isUuid } from 'uuid';
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 import { isRecorded, type Access, type AccessKind } from '../memory/accesses.ts';
 import type { GraphQLContext } from './context.ts';
 

@@ -1,9 +1,9 @@
 import type { JobRunner } from '../lifecycle/job-runs.ts';
-import type { ActivityFeed } from '../memory/activity-feed.ts';
+import type { ActivityFeed } from '../memory/activity/activity-feed.ts';
 import type { Access } from '../memory/accesses.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import type { ReferenceQueue } from '../memory/references.ts';
-import type { HealthProbe } from '../health.ts';
+import type { HealthProbe } from '../lifecycle/health.ts';
 
 /** What every resolver gets: the domain's context, and the server's view of its own health. */
 export interface GraphQLContext {

@@ -8,7 +8,7 @@ import {
   type ValidationRule,
 } from 'graphql';
 import type { Config } from '../config/schema.ts';
-import { describeGiven, MemoryError } from '../errors.ts';
+import { describeGiven, MemoryError } from '../shared/errors.ts';
 import { limitRootFields } from './root-fields.ts';
 import { schema } from './schema.ts';
 

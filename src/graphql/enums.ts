@@ -1,12 +1,12 @@
 import { builder } from './builder.ts';
-import type { FactKind, FactValidity } from '../memory/facts.ts';
+import type { FactKind, FactValidity } from '../memory/facts/facts.ts';
 import type { Generation } from '../memory/generation.ts';
-import type { Maturity } from '../memory/rule-maturity.ts';
+import type { Maturity } from '../memory/rules/rule-maturity.ts';
 import type { Permanence } from '../memory/confidence.ts';
 import type { LinkDirection } from '../db/sql/links-of.ts';
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import type { ChangeKind } from '../db/sql/changes-between.ts';
-import type { Relation } from '../memory/links.ts';
+import type { Relation } from '../memory/links/links.ts';
 import type { Intent } from '../retrieval/intent.ts';
 import type { DropStage } from '../retrieval/stages.ts';
 import type { TokenizerName } from '../retrieval/tokenizers.ts';

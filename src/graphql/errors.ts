@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
-import { describeError } from '../describe-error.ts';
+import { describeError } from '../shared/describe-error.ts';
 import type { DocumentPolicy } from './document-policy.ts';
 
 /**

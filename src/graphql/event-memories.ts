@@ -1,6 +1,6 @@
 import type { MemoryEvent } from '../generated/prisma/client.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import type { MemoryReference } from '../memory/links.ts';
+import type { MemoryReference } from '../memory/links/links.ts';
 import { loadersOf } from './loaders.ts';
 import { loadMemories, referenceKey, type StoredRow } from '../memory/memories.ts';
 import { memoryTypes } from '../db/sql/memory-snapshot.ts';

@@ -7,7 +7,7 @@ import {
   type GraphQLSchema,
   type ValueNode,
 } from 'graphql';
-import { invalidInput } from '../errors.ts';
+import { invalidInput } from '../shared/errors.ts';
 
 /**
  * What GraphQL says of a value that a type does not take names the type, and not what it takes instead. These say both,

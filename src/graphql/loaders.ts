@@ -2,13 +2,13 @@ import DataLoader from 'dataloader';
 import type { StoredFact } from '../db/stored-fact.ts';
 import type { MemoryEvent, Rule, RuleApplication } from '../generated/prisma/client.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import { listEventsOf } from '../memory/history.ts';
-import { listLinks, loadEnds, type LinkEnd, type LinkOfMemory, type LinksChoice } from '../memory/link-graph.ts';
-import type { MemoryReference } from '../memory/links.ts';
+import { listEventsOf } from '../memory/history/history.ts';
+import { listLinks, loadEnds, type LinkEnd, type LinkOfMemory, type LinksChoice } from '../memory/links/link-graph.ts';
+import type { MemoryReference } from '../memory/links/links.ts';
 import { loadMemories, referenceKey, type StoredRow } from '../memory/memories.ts';
 import { onlyButlerOf } from '../memory/reach.ts';
 import { listReceiptsOf, type ReceiptSummary } from '../retrieval/receipts.ts';
-import { listApplications, listLearnedFrom, listSuccessors } from '../memory/relatives.ts';
+import { listApplications, listLearnedFrom, listSuccessors } from '../memory/links/relatives.ts';
 
 /** A question that is asked of many memories at once: which one, and how. */
 interface Question<Choice> {

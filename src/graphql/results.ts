@@ -1,5 +1,5 @@
 import type { MemoryContext } from '../memory/context.ts';
-import { MemoryError, type ErrorCode } from '../errors.ts';
+import { MemoryError, type ErrorCode } from '../shared/errors.ts';
 import type { RedactionCounts, TextCut } from '../redaction/redactor.ts';
 import { builder } from './builder.ts';
 import { TextCutType } from './types/text-cut.ts';

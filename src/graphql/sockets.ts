@@ -6,7 +6,7 @@ import type { Admission } from '../auth/admission.ts';
 import { callerKey } from '../auth/caller.ts';
 import { decodeTenant, tenantHeader } from '../auth/grant.ts';
 import type { Vigil } from '../auth/vigil.ts';
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Release } from '../limits/gate.ts';

@@ -1,11 +1,11 @@
 import type { Transaction } from '../db/database.ts';
-import { announceEvents } from '../db/event-signal.ts';
+import { announceEvents } from '../db/events/event-signal.ts';
 import { changeMemories, type ChangedMemory, type MemoriesChange } from '../db/sql/change-memories.ts';
 import type { EventOrigin } from '../db/sql/event-rows.ts';
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import { nextMemoryId } from '../db/sql/next-memory-id.ts';
 import type { PageOfDue } from '../db/sql/page-of-due.ts';
-import { isOutage } from '../errors.ts';
+import { isOutage } from '../shared/errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { actorOf, type MemoryContext } from '../memory/context.ts';
 import type { SweepOptions, SweepReport } from './sweep.ts';

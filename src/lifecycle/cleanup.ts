@@ -12,10 +12,10 @@ import {
 } from '../db/sql/old-memories.ts';
 import { findPastEpisodes, isPast } from '../db/sql/past-episodes.ts';
 import { findSurplusEpisodes, isRemovable } from '../db/sql/surplus-episodes.ts';
-import { millisecondsPerDay } from '../durations.ts';
+import { millisecondsPerDay } from '../shared/durations.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { capacityPerButler, episodeCapacityPerTenant } from '../memory/generation.ts';
-import { keptSince, retentionOf } from '../memory/retention.ts';
+import { keptSince, retentionOf } from '../memory/episodes/retention.ts';
 import { changeInTransaction, originOf, runStage, startSweep, type Sweep } from './batches.ts';
 import type { SweepOptions, SweepReport } from './sweep.ts';
 

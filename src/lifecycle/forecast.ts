@@ -6,8 +6,8 @@ import {
   type ForecastQuery,
   type ForecastRow,
 } from '../db/sql/forecast-fading.ts';
-import { millisecondsPerDay } from '../durations.ts';
-import { invalidInput } from '../errors.ts';
+import { millisecondsPerDay } from '../shared/durations.ts';
+import { invalidInput } from '../shared/errors.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { loadMemories, referenceKey, type StoredRow } from '../memory/memories.ts';
 import { onlyButlerOf } from '../memory/reach.ts';

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { describeError } from '../describe-error.ts';
+import { describeError } from '../shared/describe-error.ts';
 import type { JobRun, Prisma } from '../generated/prisma/client.ts';
 import { actorOf, type MemoryContext } from '../memory/context.ts';
 import { authorize } from '../memory/permissions.ts';

@@ -10,7 +10,7 @@ import {
 import { setEmbedding } from '../db/sql/set-embedding.ts';
 import type { Opened, StoredFact } from '../db/stored-fact.ts';
 import { rewrapDataKey, sealValues, type DataKey } from '../encryption/data-key.ts';
-import { isOutage, MemoryError } from '../errors.ts';
+import { isOutage, MemoryError } from '../shared/errors.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { createKey, findActive, requireMasterKey, useActiveKey } from '../memory/data-keys.ts';
 import { embedAll, requireModel, vectorsToWrite, type EmbeddedText } from '../memory/embed.ts';

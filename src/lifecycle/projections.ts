@@ -1,6 +1,6 @@
 import { refreshEventDays, selectEventDays, staleEventDays } from '../db/sql/event-days.ts';
-import { millisecondsPerDay } from '../durations.ts';
-import { invalidInput } from '../errors.ts';
+import { millisecondsPerDay } from '../shared/durations.ts';
+import { invalidInput } from '../shared/errors.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { authorize } from '../memory/permissions.ts';
 import { checkDate } from '../memory/values.ts';

@@ -1,9 +1,9 @@
 import { extensionChange, findExtensions, type ExtensionQuery } from '../db/sql/extensions.ts';
 import { findPromotions, promotionChange, type PromotionQuery } from '../db/sql/promotions.ts';
-import { millisecondsPerDay, millisecondsPerHour } from '../durations.ts';
+import { millisecondsPerDay, millisecondsPerHour } from '../shared/durations.ts';
 import { decayRates, type Permanence } from '../memory/confidence.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import { liveValidities } from '../memory/facts.ts';
+import { liveValidities } from '../memory/facts/facts.ts';
 import { changeByStatement, originOf, runStage, startSweep, type Stage } from './batches.ts';
 import type { SweepOptions, SweepReport } from './sweep.ts';
 

@@ -1,8 +1,8 @@
 import { countLeftovers, deleteLeftovers, type Leftover, type LeftoversQuery } from '../db/sql/leftovers.ts';
-import { millisecondsPerDay } from '../durations.ts';
-import { isOutage } from '../errors.ts';
+import { millisecondsPerDay } from '../shared/durations.ts';
+import { isOutage } from '../shared/errors.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import { keptSince, retentionOf } from '../memory/retention.ts';
+import { keptSince, retentionOf } from '../memory/episodes/retention.ts';
 import type { SweepOptions, SweepReport } from './sweep.ts';
 
 const rowsPerTransaction = 5000;

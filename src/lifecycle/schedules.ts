@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts';
 import { failingSweeps, lastScheduledRuns } from '../db/sql/queue-runs.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { authorize } from '../memory/permissions.ts';
-import { toSnakeCase } from '../names.ts';
+import { toSnakeCase } from '../shared/names.ts';
 
 export const scheduleStatuses = ['ok', 'waiting', 'missed', 'failing', 'disabled'] as const;
 export type ScheduleStatus = (typeof scheduleStatuses)[number];

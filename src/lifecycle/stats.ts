@@ -1,10 +1,10 @@
 import { episodeStats, factStats, ruleStats } from '../db/sql/memory-stats.ts';
 import type { Permanence } from '../memory/confidence.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import { isLive } from '../memory/facts.ts';
+import { isLive } from '../memory/facts/facts.ts';
 import { generationOf, generations, type Generation } from '../memory/generation.ts';
 import { isPermitted } from '../memory/permissions.ts';
-import type { Maturity } from '../memory/rule-maturity.ts';
+import type { Maturity } from '../memory/rules/rule-maturity.ts';
 import { normaliseName } from '../memory/text.ts';
 import { readSchedules, type Schedule } from './schedules.ts';
 

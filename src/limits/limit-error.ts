@@ -1,4 +1,4 @@
-import { MemoryError, type ErrorCode } from '../errors.ts';
+import { MemoryError, type ErrorCode } from '../shared/errors.ts';
 
 /** What there was too much of: `caller_...` of one caller, the others of all callers. */
 export const limitReasons = [

@@ -10,8 +10,8 @@ import {
   type GraphQLLeafType,
   type GraphQLNullableType,
 } from 'graphql';
-import { invalidInput } from '../errors.ts';
-import { toSnakeCase } from '../names.ts';
+import { invalidInput } from '../shared/errors.ts';
+import { toSnakeCase } from '../shared/names.ts';
 import { isPlainObject, parseJson } from './json-text.ts';
 import { toArgument, type Operation, type ToolArgument } from './operation.ts';
 import { requestContextName } from './request-context.ts';

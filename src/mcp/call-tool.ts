@@ -1,9 +1,9 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
 import type { GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
-import { describeGiven, MemoryError } from '../errors.ts';
-import { toSnakeCase } from '../names.ts';
-import { currentRequestContext, newRequestContext, withRequestContext } from '../request-id.ts';
+import { describeGiven, MemoryError } from '../shared/errors.ts';
+import { toSnakeCase } from '../shared/names.ts';
+import { currentRequestContext, newRequestContext, withRequestContext } from '../shared/request-context.ts';
 import { toVariables } from './arguments.ts';
 import { toToolError } from './errors.ts';
 import { runOperation, type Execute } from './execute.ts';

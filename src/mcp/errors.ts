@@ -1,6 +1,6 @@
 import { ErrorCode as ProtocolCode, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Logger } from 'pino';
-import { describeError } from '../describe-error.ts';
+import { describeError } from '../shared/describe-error.ts';
 
 /** A tool error is read by a model: it says what was wrong and what to do, and never what went on inside. */
 export function toToolError(error: unknown, logger: Logger): CallToolResult {

@@ -1,5 +1,5 @@
 import { getNullableType, isEnumType, isInputObjectType, isListType, type GraphQLInputType } from 'graphql';
-import { toSnakeCase } from '../names.ts';
+import { toSnakeCase } from '../shared/names.ts';
 import { scalarSchema, type JsonSchema, type ObjectSchema } from './json-schema.ts';
 import { toArgument, type Operation, type ToolArgument } from './operation.ts';
 import { requestContextName, requestContextSchema } from './request-context.ts';

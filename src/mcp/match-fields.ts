@@ -1,4 +1,4 @@
-import { inertText } from '../inert-text.ts';
+import { inertText } from '../shared/inert-text.ts';
 import { briefMemoryFields, type MemoryResult } from './memory-fields.ts';
 import { inlined } from './selection.ts';
 

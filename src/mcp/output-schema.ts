@@ -11,7 +11,7 @@ import {
   type GraphQLSchema,
   type SelectionSetNode,
 } from 'graphql';
-import { toSnakeCase } from '../names.ts';
+import { toSnakeCase } from '../shared/names.ts';
 import { scalarSchema, type JsonSchema, type ObjectSchema } from './json-schema.ts';
 import type { Operation } from './operation.ts';
 import { findPayloadField, isProblem, possibleTypes } from './payload.ts';

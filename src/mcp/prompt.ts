@@ -1,5 +1,5 @@
 import type { PromptArgument } from '@modelcontextprotocol/sdk/types.js';
-import { invalidInput } from '../errors.ts';
+import { invalidInput } from '../shared/errors.ts';
 
 /** What was given for a prompt's arguments, by name. The protocol knows text only. */
 export type PromptValues = Readonly<Record<string, string | undefined>>;

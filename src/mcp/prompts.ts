@@ -1,7 +1,7 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { GetPromptResult } from '@modelcontextprotocol/sdk/types.js';
 import type { GraphQLSchema } from 'graphql';
-import { invalidInput } from '../errors.ts';
+import { invalidInput } from '../shared/errors.ts';
 import type { CallOptions } from './call-tool.ts';
 import { toProtocolError } from './errors.ts';
 import { runOperation } from './execute.ts';

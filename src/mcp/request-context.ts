@@ -1,6 +1,6 @@
-import { invalidInput, MemoryError } from '../errors.ts';
-import { toSnakeCase } from '../names.ts';
-import { requestIdPattern, type RequestContext } from '../request-id.ts';
+import { invalidInput, MemoryError } from '../shared/errors.ts';
+import { toSnakeCase } from '../shared/names.ts';
+import { requestIdPattern, type RequestContext } from '../shared/request-context.ts';
 import type { ObjectSchema } from './json-schema.ts';
 import { isPlainObject, parseJson } from './json-text.ts';
 

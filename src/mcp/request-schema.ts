@@ -9,7 +9,7 @@ import {
   ReadResourceRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { describeGiven } from '../errors.ts';
+import { describeGiven } from '../shared/errors.ts';
 import { ProtocolError } from './errors.ts';
 
 type Params<Request extends z.ZodObject> = z.ZodPipe<

@@ -1,7 +1,7 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
 import type { GraphQLSchema } from 'graphql';
-import { describeGiven } from '../errors.ts';
+import { describeGiven } from '../shared/errors.ts';
 import type { CallOptions } from './call-tool.ts';
 import { ProtocolError, resourceNotFound, toProtocolError } from './errors.ts';
 import { runOperation } from './execute.ts';

@@ -6,8 +6,8 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
 } from 'graphql';
-import { MemoryError, type ErrorCode } from '../errors.ts';
-import { toSnakeCase } from '../names.ts';
+import { MemoryError, type ErrorCode } from '../shared/errors.ts';
+import { toSnakeCase } from '../shared/names.ts';
 import type { Operation } from './operation.ts';
 import { findPayloadField, isProblem, possibleTypes } from './payload.ts';
 import { inlined, selectedFields } from './selection.ts';

@@ -1,9 +1,9 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { ErrorCode, type Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
 import type { GraphQLSchema } from 'graphql';
-import { describeGiven } from '../errors.ts';
-import { packageManifest } from '../package-root.ts';
-import type { ToolGroup } from '../tool-groups.ts';
+import { describeGiven } from '../shared/errors.ts';
+import { packageManifest } from '../shared/package-root.ts';
+import type { ToolGroup } from '../config/tool-groups.ts';
 import { callTool, type BoundTool, type CallOptions } from './call-tool.ts';
 import { ProtocolError } from './errors.ts';
 import { inputSchemaOf } from './input-schema.ts';

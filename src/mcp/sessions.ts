@@ -8,7 +8,7 @@ import {
   type JSONRPCMessage,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
-import { describeGiven } from '../errors.ts';
+import { describeGiven } from '../shared/errors.ts';
 import { releaseAtEnd } from '../limits/release-at-end.ts';
 import { refuse, sessionNotFound } from './http-refusal.ts';
 

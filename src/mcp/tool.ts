@@ -1,5 +1,5 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
-import type { ToolGroup } from '../tool-groups.ts';
+import type { ToolGroup } from '../config/tool-groups.ts';
 
 /**
  * A tool is one GraphQL operation under another name. Its arguments are the operation's variables (or the fields of

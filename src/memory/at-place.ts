@@ -1,4 +1,4 @@
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 
 /** What is wrong with one of several, with its place in the message: `episodes[1].content: ...`. */
 export function atPlace<T>(list: string, place: number, work: () => T): T {

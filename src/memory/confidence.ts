@@ -1,5 +1,5 @@
 import type { Config } from '../config/schema.ts';
-import { millisecondsPerDay } from '../durations.ts';
+import { millisecondsPerDay } from '../shared/durations.ts';
 
 export const permanences = ['permanent', 'stable', 'standard', 'volatile', 'ephemeral'] as const;
 export type Permanence = (typeof permanences)[number];

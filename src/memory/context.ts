@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts';
 import type { Embedder } from '../embedding/embedder.ts';
 import type { Reranker } from '../embedding/reranker.ts';
 import type { RedactionCounts, TextCut } from '../redaction/redactor.ts';
-import type { RequestContext } from '../request-id.ts';
+import type { RequestContext } from '../shared/request-context.ts';
 import type { Vault } from './vault.ts';
 
 export const roles = ['viewer', 'butler', 'operator', 'admin'] as const;

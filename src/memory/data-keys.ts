@@ -3,7 +3,7 @@ import type { Transaction } from '../db/database.ts';
 import { lockActiveKey, matchPredicates, type StoredKey } from '../db/sql/data-keys.ts';
 import { newWrappedKey, unwrapDataKey, type DataKey } from '../encryption/data-key.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 import type { MemoryContext } from './context.ts';
 import { findMasterKey } from './vault.ts';
 

@@ -1,7 +1,7 @@
 import type { Transaction } from '../db/database.ts';
 import type { NewEmbedding } from '../db/sql/set-embedding.ts';
 import { modelKey, type Embedder, type EmbeddingModel } from '../embedding/embedder.ts';
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 import type { RedactedText } from '../redaction/redactor.ts';
 import type { MemoryContext } from './context.ts';
 import {

@@ -1,6 +1,6 @@
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import { asStored, type RedactedText } from '../redaction/redactor.ts';
-import { embeddedText } from './facts.ts';
+import { embeddedText } from './facts/facts.ts';
 
 /** The columns that the vector of a memory is made of. */
 export interface TextColumns {

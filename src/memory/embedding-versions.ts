@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Transaction } from '../db/database.ts';
-import type { EventSignal } from '../db/event-signal.ts';
+import type { EventSignal } from '../db/events/event-signal.ts';
 import {
   lockEmbeddingVersions,
   selectSlotDimensions,
@@ -8,7 +8,7 @@ import {
 } from '../db/sql/lock-embedding-versions.ts';
 import type { EmbeddingSlot } from '../db/sql/set-embedding.ts';
 import { modelKey, type EmbeddingModel } from '../embedding/embedder.ts';
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { atOneMoment, type MemoryContext } from './context.ts';
 import { recordEvent, recordEvents, type EventInput } from './events.ts';

@@ -1,10 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../db/database.ts';
-import { announceEvents } from '../db/event-signal.ts';
+import { announceEvents } from '../db/events/event-signal.ts';
 import { insertCreations } from '../db/sql/insert-creations.ts';
 import { insertEvents } from '../db/sql/insert-events.ts';
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Omissions } from '../redaction/redactor.ts';
 import { actorOf, type MemoryContext } from './context.ts';

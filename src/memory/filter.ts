@@ -1,9 +1,9 @@
 import type { MemoryFilter } from '../db/sql/memory-filter.ts';
-import { invalidInput } from '../errors.ts';
+import { invalidInput } from '../shared/errors.ts';
 import { permanences } from './confidence.ts';
-import { factKinds, factValidities } from './facts.ts';
+import { factKinds, factValidities } from './facts/facts.ts';
 import { generations } from './generation.ts';
-import { maturities } from './rule-maturity.ts';
+import { maturities } from './rules/rule-maturity.ts';
 import { normaliseName } from './text.ts';
 import { checkDate, checkNumber, checkOneOf, checkOptionalUuid, checkTags } from './values.ts';
 

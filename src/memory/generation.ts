@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import type { Permanence } from './confidence.ts';
-import type { Maturity } from './rule-maturity.ts';
+import type { Maturity } from './rules/rule-maturity.ts';
 
 export const generations = ['eden', 'mid', 'long'] as const;
 export type Generation = (typeof generations)[number];

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { keyedDigest } from '../encryption/data-key.ts';
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
 import { getDataKey, useActiveKey } from './data-keys.ts';

@@ -1,4 +1,4 @@
-import { describeGiven, MemoryError } from '../errors.ts';
+import { describeGiven, MemoryError } from '../shared/errors.ts';
 
 export const jsonDepthLimit = 32;
 

@@ -11,9 +11,9 @@ import {
 } from '../db/sql/list-memories.ts';
 import type { MemoryFilter } from '../db/sql/memory-filter.ts';
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
-import { invalidInput } from '../errors.ts';
+import { invalidInput } from '../shared/errors.ts';
 import type { MemoryContext } from './context.ts';
-import { liveValidities } from './facts.ts';
+import { liveValidities } from './facts/facts.ts';
 import { loadMemories, referenceKey, type StoredRow } from './memories.ts';
 import { normaliseFilter, withValidity } from './filter.ts';
 import { checkDate, checkUuid } from './values.ts';

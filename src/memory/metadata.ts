@@ -1,4 +1,4 @@
-import { invalidInput } from '../errors.ts';
+import { invalidInput } from '../shared/errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Redactor } from '../redaction/redactor.ts';
 import { checkJson } from './json.ts';

@@ -1,4 +1,4 @@
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 import { roles, type MemoryContext, type Role } from './context.ts';
 
 /**

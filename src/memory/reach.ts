@@ -1,4 +1,4 @@
-import { describeGiven, MemoryError } from '../errors.ts';
+import { describeGiven, MemoryError } from '../shared/errors.ts';
 import type { MemoryContext } from './context.ts';
 import { reaches } from './permissions.ts';
 import { globalScope } from './values.ts';

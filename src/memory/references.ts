@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts';
 import { bumpReferencesOf, type ReferenceCount } from '../db/sql/bump-references.ts';
 import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
 import type { MemoryContext } from './context.ts';
-import type { MemoryReference } from './links.ts';
+import type { MemoryReference } from './links/links.ts';
 import { isReadOnly } from './permissions.ts';
 
 type Reader = Pick<MemoryContext, 'principal' | 'now'>;

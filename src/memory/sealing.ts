@@ -1,7 +1,7 @@
 import type { Transaction } from '../db/database.ts';
 import type { Opened } from '../db/stored-fact.ts';
 import { openValues, sealValues, type DataKey, type SealedValues } from '../encryption/data-key.ts';
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 import type { MemoryContext } from './context.ts';
 import { getDataKey, type KeyContext } from './data-keys.ts';
 import type { Snapshot } from './mutation.ts';

@@ -1,4 +1,4 @@
-import { invalidInput } from '../errors.ts';
+import { invalidInput } from '../shared/errors.ts';
 import type { RedactedText, Redactor } from '../redaction/redactor.ts';
 
 /** What is longer is cut: a memory is something to recall, and not a document. */

@@ -1,5 +1,5 @@
 import { validate as isUuid } from 'uuid';
-import { invalidInput } from '../errors.ts';
+import { invalidInput } from '../shared/errors.ts';
 import type { RedactedText, Redactor } from '../redaction/redactor.ts';
 import { normaliseLabel, normaliseName } from './text.ts';
 

@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts';
 import type { DataKey } from '../encryption/data-key.ts';
 import { readMasterKeys, type MasterKey, type MasterKeys } from '../encryption/master-keys.ts';
 import { patternSource } from '../encryption/predicate-patterns.ts';
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 
 /** What a process knows of keys: the master keys, and the data keys that it had to do with lately. */
 export interface Vault {

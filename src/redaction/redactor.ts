@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 import { findAll } from './find.ts';
 import { findingKinds, type Finding, type FindingKind } from './finding.ts';
 import { redactionPolicyOf, type RedactionMode, type RedactionPolicy } from './policy.ts';

@@ -1,8 +1,8 @@
-import { invalidInput } from '../errors.ts';
+import { invalidInput } from '../shared/errors.ts';
 import { atPlace } from '../memory/at-place.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import type { MemoryReference } from '../memory/links.ts';
-import type { Maturity } from '../memory/rule-maturity.ts';
+import type { MemoryReference } from '../memory/links/links.ts';
+import type { Maturity } from '../memory/rules/rule-maturity.ts';
 import { requireButler } from '../memory/reach.ts';
 import { normaliseName } from '../memory/text.ts';
 import { checkOptionalUuid } from '../memory/values.ts';

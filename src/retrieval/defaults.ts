@@ -1,5 +1,5 @@
 import type { Config } from '../config/schema.ts';
-import { invalidInput } from '../errors.ts';
+import { invalidInput } from '../shared/errors.ts';
 import { checkOneOf } from '../memory/values.ts';
 
 export const searchModes = ['hybrid', 'semantic', 'keyword'] as const;

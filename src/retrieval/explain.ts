@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import type { RowFilter } from '../db/sql/search-filter.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import type { MemoryReference } from '../memory/links.ts';
+import type { MemoryReference } from '../memory/links/links.ts';
 import { referenceKey, type Memory } from '../memory/memories.ts';
 import { onlyButlerOf } from '../memory/reach.ts';
 import { checkUuid } from '../memory/values.ts';

@@ -1,13 +1,13 @@
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import { memoryTypes } from '../db/sql/memory-snapshot.ts';
 import type { RowFilter } from '../db/sql/search-filter.ts';
-import { invalidInput } from '../errors.ts';
+import { invalidInput } from '../shared/errors.ts';
 import { permanences, type Permanence } from '../memory/confidence.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import { factValidities, liveValidities, type FactValidity } from '../memory/facts.ts';
+import { factValidities, liveValidities, type FactValidity } from '../memory/facts/facts.ts';
 import { normaliseValidity } from '../memory/filter.ts';
 import { generations, type Generation } from '../memory/generation.ts';
-import { maturities, type Maturity } from '../memory/rule-maturity.ts';
+import { maturities, type Maturity } from '../memory/rules/rule-maturity.ts';
 import { onlyButlerOf, requireForgottenReader, requireScope } from '../memory/reach.ts';
 import { normaliseName } from '../memory/text.ts';
 import { checkDate, checkNumber, checkOneOf, globalScope, checkTags } from '../memory/values.ts';

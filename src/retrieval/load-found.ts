@@ -2,8 +2,8 @@ import { selectMemoryRows } from '../db/sql/memory-rows.ts';
 import { memoryTypes } from '../db/sql/memory-snapshot.ts';
 import type { RowFilter } from '../db/sql/search-filter.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import { readStates } from '../memory/history.ts';
-import type { MemoryReference } from '../memory/links.ts';
+import { readStates } from '../memory/history/history.ts';
+import type { MemoryReference } from '../memory/links/links.ts';
 import { memoriesByKey, referenceKey, type MemoryRow } from '../memory/memories.ts';
 import { openReadable } from '../memory/sealing.ts';
 

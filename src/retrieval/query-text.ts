@@ -1,4 +1,4 @@
-import { invalidInput } from '../errors.ts';
+import { invalidInput } from '../shared/errors.ts';
 import { searchable } from '../memory/text.ts';
 
 export interface QueryReading {

@@ -1,4 +1,4 @@
-import type { EventSignal } from '../db/event-signal.ts';
+import type { EventSignal } from '../db/events/event-signal.ts';
 import type { SemanticQuery } from '../db/sql/search-candidates.ts';
 import type { PastText } from '../db/sql/search-plan.ts';
 import type { Embedder, EmbeddingModel } from '../embedding/embedder.ts';

@@ -1,8 +1,8 @@
 import type { Config } from '../config/schema.ts';
 import { atPlace } from '../memory/at-place.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import { invalidInput } from '../errors.ts';
-import type { MemoryReference } from '../memory/links.ts';
+import { invalidInput } from '../shared/errors.ts';
+import type { MemoryReference } from '../memory/links/links.ts';
 import { asMemory, referenceKey, type Memory, type MemoryRow } from '../memory/memories.ts';
 import type { SearchMode } from './defaults.ts';
 import { diversify, type Variety } from './diversify.ts';

@@ -4,13 +4,13 @@ import { insertReceipts, type NewReceiptRow } from '../db/sql/insert-receipts.ts
 import { selectReceiptsOf } from '../db/sql/receipts-of.ts';
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import { modelKey } from '../embedding/embedder.ts';
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 import type { ContextReceipt } from '../generated/prisma/client.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { onlyButlerOf } from '../memory/reach.ts';
-import type { MemoryReference } from '../memory/links.ts';
+import type { MemoryReference } from '../memory/links/links.ts';
 import { referenceKey } from '../memory/memories.ts';
-import { endOfLife, retentionOf } from '../memory/retention.ts';
+import { endOfLife, retentionOf } from '../memory/episodes/retention.ts';
 import { isSealedRow } from '../memory/sealing.ts';
 import { checkLimit, checkOptionalUuid, checkUuid } from '../memory/values.ts';
 import { createRedactor } from '../redaction/redactor.ts';

@@ -1,9 +1,9 @@
 import { selectStatesOfVersions, type VersionState } from '../db/sql/states-of-versions.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import type { MemoryReference } from '../memory/links.ts';
+import type { MemoryReference } from '../memory/links/links.ts';
 import { referenceKey, type Memory } from '../memory/memories.ts';
 import { openState } from '../memory/sealing.ts';
-import { rowOf } from '../memory/snapshots.ts';
+import { rowOf } from '../memory/history/snapshots.ts';
 import { lineOf } from './memory-lines.ts';
 import { digestOf, getReceipt, type Receipt, type ReceiptChoice } from './receipts.ts';
 import { renderBlock, sectionNames, type SectionName } from './sections.ts';

@@ -1,8 +1,8 @@
 import type { Config } from '../config/schema.ts';
 import type { CandidateRow } from '../db/sql/search-candidates.ts';
-import { millisecondsPerDay } from '../durations.ts';
+import { millisecondsPerDay } from '../shared/durations.ts';
 import { effectiveConfidence } from '../memory/confidence.ts';
-import type { Maturity } from '../memory/rule-maturity.ts';
+import type { Maturity } from '../memory/rules/rule-maturity.ts';
 
 type Retrieval = Config['memory']['retrieval'];
 

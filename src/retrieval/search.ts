@@ -1,7 +1,7 @@
-import { invalidInput } from '../errors.ts';
+import { invalidInput } from '../shared/errors.ts';
 import { atPlace } from '../memory/at-place.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import type { MemoryReference } from '../memory/links.ts';
+import type { MemoryReference } from '../memory/links/links.ts';
 import { asMemory, referenceKey, type Memory, type MemoryRow } from '../memory/memories.ts';
 import { checkOptionalUuid } from '../memory/values.ts';
 import { completeSearch, matchesToRank, type SearchMode } from './defaults.ts';

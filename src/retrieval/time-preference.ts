@@ -1,4 +1,4 @@
-import { millisecondsPerDay } from '../durations.ts';
+import { millisecondsPerDay } from '../shared/durations.ts';
 
 /** From the first moment up to, and without, the second. */
 export interface TimeRange {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config/schema.ts';
 import { findModelsDirectory, listModelsDirectories } from '../embedding/model-files.ts';
-import { MemoryError } from '../errors.ts';
+import { MemoryError } from '../shared/errors.ts';
 
 export type TokenizerName = Config['memory']['retrieval']['context']['tokenizer'];
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { type Config, configPath, settings } from '../../src/config/schema.ts';
-import { MemoryError } from '../../src/errors.ts';
+import { MemoryError } from '../../src/shared/errors.ts';
 
 type Env = Record<string, string | undefined>;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { recordReads } from '../../src/config/record-reads.ts';
-import { configReference } from '../../src/config/reference.ts';
+import { configReference } from '../../scripts/docs/config-reference.ts';
 
 const { config } = loadConfig({ env: {}, workingDirectory: '/nowhere', homeDirectory: '/home/someone' });
 const allKeys = configReference().map(({ key }) => key);

@@ -5,7 +5,7 @@ import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { valueAt } from '../../src/config/build-config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { configReference, renderConfigReference } from '../../src/config/reference.ts';
+import { configReference, renderConfigReference } from '../../scripts/docs/config-reference.ts';
 import { settings } from '../../src/config/schema.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { payloadOf } from '../../src/memory/undo.ts';
+import { payloadOf } from '../../src/memory/history/undo.ts';
 import { contentLimit } from '../../src/memory/text.ts';
 import type { TextCut } from '../../src/redaction/redactor.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';

@@ -3,15 +3,15 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
 import { describe } from 'vitest';
-import { MemoryError } from '../../src/errors.ts';
+import { MemoryError } from '../../src/shared/errors.ts';
 import { effectiveConfidence } from '../../src/memory/confidence.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
-import { ingestEpisodes, storeEpisode, type StoreEpisodeInput } from '../../src/memory/episodes.ts';
-import { storeFact, type StoreFactInput } from '../../src/memory/facts.ts';
+import { ingestEpisodes, storeEpisode, type StoreEpisodeInput } from '../../src/memory/episodes/episodes.ts';
+import { storeFact, type StoreFactInput } from '../../src/memory/facts/facts.ts';
 import { generationOf, type Generational } from '../../src/memory/generation.ts';
-import { readHistory } from '../../src/memory/history.ts';
-import { linkMemories, type Link, type LinkMemoriesInput } from '../../src/memory/link-graph.ts';
-import type { MemoryReference, Relation } from '../../src/memory/links.ts';
+import { readHistory } from '../../src/memory/history/history.ts';
+import { linkMemories, type Link, type LinkMemoriesInput } from '../../src/memory/links/link-graph.ts';
+import type { MemoryReference, Relation } from '../../src/memory/links/links.ts';
 import {
   confirmMemory,
   forgetMemory,
@@ -24,7 +24,7 @@ import {
 import { claimForAgent, submitOutput, type AgentClaimInput } from '../../src/lifecycle/consolidation/agent.ts';
 import { requeueEpisodes, type RequeueInput } from '../../src/lifecycle/consolidation/requeue.ts';
 import type { RedactionCounts, TextCut } from '../../src/redaction/redactor.ts';
-import { storeNote, type StoreNoteInput } from '../../src/memory/notes.ts';
+import { storeNote, type StoreNoteInput } from '../../src/memory/facts/notes.ts';
 import {
   demoteRule,
   disableRule,
@@ -33,15 +33,15 @@ import {
   promoteRule,
   type EditRuleInput,
   type RuleWrite,
-} from '../../src/memory/rule-changes.ts';
-import { markRule, storeRule, type MarkRuleInput, type StoreRuleInput } from '../../src/memory/rules.ts';
+} from '../../src/memory/rules/rule-changes.ts';
+import { markRule, storeRule, type MarkRuleInput, type StoreRuleInput } from '../../src/memory/rules/rules.ts';
 import { readStats, type Count } from '../../src/lifecycle/stats.ts';
-import { undoEvent, type UndoInput } from '../../src/memory/undo.ts';
+import { undoEvent, type UndoInput } from '../../src/memory/history/undo.ts';
 import { buildContext, type ContextInput } from '../../src/retrieval/context.ts';
 import { explainMemory, type ExplainQueryInput } from '../../src/retrieval/explain.ts';
 import { recallMemories, type RecallInput } from '../../src/retrieval/recall.ts';
 import { searchMemories, type SearchInput, type SearchOutcome } from '../../src/retrieval/search.ts';
-import { toCamelCase, toSnakeCase } from '../../src/names.ts';
+import { toCamelCase, toSnakeCase } from '../../src/shared/names.ts';
 import type { TestApp } from '../support/app.ts';
 import * as documents from './documents.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { linkMemories } from '../../src/memory/link-graph.ts';
+import { linkMemories } from '../../src/memory/links/link-graph.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { eventTypesOf } from '../support/events.ts';
 import { throughEveryDoor, type Door } from './doors.ts';

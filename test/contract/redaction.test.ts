@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createLogger } from '../../src/logger.ts';
+import { createLogger } from '../../src/shared/logger.ts';
 import { consolidateWith } from '../../src/lifecycle/consolidation/consolidate-with.ts';
 import { EngineError } from '../../src/lifecycle/consolidation/engine.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { ingestEpisodes } from '../../src/memory/episodes.ts';
-import { storeFact } from '../../src/memory/facts.ts';
-import { payloadOf } from '../../src/memory/undo.ts';
-import { findDifferences } from '../../src/memory/verify.ts';
+import { ingestEpisodes } from '../../src/memory/episodes/episodes.ts';
+import { storeFact } from '../../src/memory/facts/facts.ts';
+import { payloadOf } from '../../src/memory/history/undo.ts';
+import { findDifferences } from '../../src/memory/history/verify.ts';
 import { replayReceipt } from '../../src/retrieval/replay.ts';
 import { scripted } from '../lifecycle/consolidation/setup.ts';
 import { canaries, canaryCount, canaryText, dumpTables, leaksIn, redactionConfig } from '../redaction/canaries.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { MemoryReference } from '../../src/memory/links.ts';
+import type { MemoryReference } from '../../src/memory/links/links.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { throughEveryDoor, type Door, type MatchView } from './doors.ts';
 

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createLogger } from '../../src/logger.ts';
+import { createLogger } from '../../src/shared/logger.ts';
 import { createVault } from '../../src/memory/vault.ts';
 import { testConfig } from '../support/config.ts';
 import type { CrashWriterInput } from '../support/crash-writer.ts';

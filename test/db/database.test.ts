@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database, Transaction } from '../../src/db/database.ts';
-import { MemoryError } from '../../src/errors.ts';
+import { MemoryError } from '../../src/shared/errors.ts';
 import { createTestDatabase, testEngine, type TestDatabase } from '../support/database.ts';
 import { testDatabaseOptions } from '../support/templates.ts';
 

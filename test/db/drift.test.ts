@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { packageRoot } from '../../src/package-root.ts';
+import { packageRoot } from '../../src/shared/package-root.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { listDrift } from '../support/schema-engine.ts';
 

@@ -1,7 +1,7 @@
 import { expectTypeOf, it } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import type { AsStored, Opened, Sealable } from '../../src/db/stored-fact.ts';
-import type { Fact } from '../../src/memory/facts.ts';
+import type { Fact } from '../../src/memory/facts/facts.ts';
 import type { openRow } from '../../src/memory/sealing.ts';
 
 /** `npm run check` compiles these: what a stored fact says is of no use until the fact is opened. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { packageRoot } from '../../src/package-root.ts';
+import { packageRoot } from '../../src/shared/package-root.ts';
 
 const read = (file: string): string => readFileSync(join(packageRoot, 'test', file), 'utf8');
 const rows = [...read('contract/README.md').matchAll(/^\| [^|]+ \| `([^`]+)`\s*\| ([^|]+?)\s*\|$/gm)];

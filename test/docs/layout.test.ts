@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { packageRoot } from '../../src/package-root.ts';
+import { packageRoot } from '../../src/shared/package-root.ts';
 
 /** The names that a block of the layout lists one level below its folder: `memory/`, or several files with commas between. */
 function listedIn(folder: string): string[] {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEmbedder } from '../../src/embedding/create-embedder.ts';
 import { type Embedder, type EmbedderOptions, embeddingProviders } from '../../src/embedding/embedder.ts';
-import { MemoryError } from '../../src/errors.ts';
+import { MemoryError } from '../../src/shared/errors.ts';
 
 const dimensions = 384;
 

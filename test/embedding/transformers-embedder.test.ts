@@ -11,8 +11,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createEmbedder } from '../../src/embedding/create-embedder.ts';
 import type { Embedder, EmbedderOptions } from '../../src/embedding/embedder.ts';
 import { ModelWorker } from '../../src/embedding/model-worker.ts';
-import { MemoryError } from '../../src/errors.ts';
-import { packageRoot } from '../../src/package-root.ts';
+import { MemoryError } from '../../src/shared/errors.ts';
+import { packageRoot } from '../../src/shared/package-root.ts';
 
 const model = 'Xenova/all-MiniLM-L6-v2';
 const digest = 'afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1';

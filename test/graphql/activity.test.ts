@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApp } from '../../src/app.ts';
+import { createApp } from '../../src/http/app.ts';
 import type { MemoryCore } from '../../src/create-memory.ts';
-import { storeEpisode } from '../../src/memory/episodes.ts';
-import { storeFact } from '../../src/memory/facts.ts';
+import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
+import { storeFact } from '../../src/memory/facts/facts.ts';
 import { contextOf, take, untilReadable, writeEvent, writeMany } from '../support/activity.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { openEventStream, type FeedAnswer } from '../support/feeds.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installQueue } from '../../jobs/queue.ts';
-import { storeEpisode } from '../../src/memory/episodes.ts';
+import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { requestGraphQL, type GraphQLAnswer } from '../support/graphql-request.ts';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes.ts';
-import { storeFact } from '../../src/memory/facts.ts';
+import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes/episodes.ts';
+import { storeFact } from '../../src/memory/facts/facts.ts';
 import { confirmMemory, forgetMemory } from '../../src/memory/memories.ts';
-import { storeRule } from '../../src/memory/rules.ts';
+import { storeRule } from '../../src/memory/rules/rules.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { requestGraphQL, type GraphQLAnswer } from '../support/graphql-request.ts';
 

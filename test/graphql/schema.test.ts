@@ -13,7 +13,7 @@ import {
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';
-import { packageRoot } from '../../src/package-root.ts';
+import { packageRoot } from '../../src/shared/package-root.ts';
 
 const read = (path: string): string => readFileSync(join(packageRoot, path), 'utf8');
 const types = Object.values(schema.getTypeMap()).filter(

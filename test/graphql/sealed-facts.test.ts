@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { storeFact, type Fact } from '../../src/memory/facts.ts';
+import { storeFact, type Fact } from '../../src/memory/facts/facts.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { encryptedConfig } from '../support/encryption.ts';
 

@@ -1,8 +1,8 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { storeEpisode } from '../../src/memory/episodes.ts';
-import { storeFact } from '../../src/memory/facts.ts';
-import { markRule, storeRule } from '../../src/memory/rules.ts';
+import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
+import { storeFact } from '../../src/memory/facts/facts.ts';
+import { markRule, storeRule } from '../../src/memory/rules/rules.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { requestGraphQL } from '../support/graphql-request.ts';
 

@@ -2,10 +2,10 @@ import { getNamedType, isEnumType, type GraphQLArgument, type GraphQLField } fro
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';
 import type { Principal } from '../../src/memory/context.ts';
-import { planSubjectErasure } from '../../src/memory/erasure.ts';
-import { storeEpisode } from '../../src/memory/episodes.ts';
-import { storeFact } from '../../src/memory/facts.ts';
-import { roleReference, type OperationKind as Kind } from '../../src/role-reference.ts';
+import { planSubjectErasure } from '../../src/memory/erasure/erasure.ts';
+import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
+import { storeFact } from '../../src/memory/facts/facts.ts';
+import { roleReference, type OperationKind as Kind } from '../../scripts/docs/role-reference.ts';
 import { drill } from '../support/drill.ts';
 import { openEventStream, type FeedAnswer } from '../support/feeds.ts';
 import { callsOf, type Call, type Target } from './calls.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';
 import { bindTools } from '../../src/mcp/server.ts';
-import { toSnakeCase } from '../../src/names.ts';
-import { knownPaths } from '../../src/routes.ts';
+import { toSnakeCase } from '../../src/shared/names.ts';
+import { knownPaths } from '../../src/http/routes.ts';
 import { callsOf, type Call, type Target } from './calls.ts';
 import { beginTrial, callers, everything, headersOf, type Trial } from './trial.ts';
 import { butlerOf, createWorld, type World } from './world.ts';

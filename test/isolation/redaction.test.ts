@@ -1,9 +1,9 @@
 import { getNamedType, isCompositeType, type GraphQLField } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';
-import { createLogger } from '../../src/logger.ts';
+import { createLogger } from '../../src/shared/logger.ts';
 import { bindTools } from '../../src/mcp/server.ts';
-import { toSnakeCase } from '../../src/names.ts';
+import { toSnakeCase } from '../../src/shared/names.ts';
 import { drill } from '../support/drill.ts';
 import { canaries, dumpTables, leaksIn, redactionConfig } from '../redaction/canaries.ts';
 import { callsOf, type Argument, type Call } from './calls.ts';

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
-import { MemoryError } from '../../src/errors.ts';
+import { MemoryError } from '../../src/shared/errors.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
-import { storeFact } from '../../src/memory/facts.ts';
+import { storeFact } from '../../src/memory/facts/facts.ts';
 import { forgetMemory } from '../../src/memory/memories.ts';
-import { disableRule } from '../../src/memory/rule-changes.ts';
+import { disableRule } from '../../src/memory/rules/rule-changes.ts';
 import { permissions } from '../../src/memory/permissions.ts';
-import type { RoleReferenceRow } from '../../src/role-reference.ts';
+import type { RoleReferenceRow } from '../../scripts/docs/role-reference.ts';
 import { drill } from '../support/drill.ts';
 import { digestOfOthers, foreignIds, type OwnedRow } from './ownership.ts';
 import { erasable, Ids, ownTarget, type Target } from './calls.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runJobByHand } from '../../src/job-by-hand.ts';
-import { ingestEpisodes } from '../../src/memory/episodes.ts';
+import { runJobByHand } from '../../src/commands/job.ts';
+import { ingestEpisodes } from '../../src/memory/episodes/episodes.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 
 let core: TestCore;

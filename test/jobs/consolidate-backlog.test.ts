@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { consolidateBacklogJob } from '../../jobs/consolidate-backlog.ts';
-import { ingestEpisodes } from '../../src/memory/episodes.ts';
+import { ingestEpisodes } from '../../src/memory/episodes/episodes.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 
 let core: TestCore;

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLogger } from '../../src/logger.ts';
+import { createLogger } from '../../src/shared/logger.ts';
 import { createVault } from '../../src/memory/vault.ts';
 import { testConfig } from '../support/config.ts';
 import type { ConsolidationWorkerInput } from '../support/consolidation-worker.ts';

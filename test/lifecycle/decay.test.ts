@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sweepDecay } from '../../src/lifecycle/decay.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeFact } from '../../src/memory/facts.ts';
+import { storeFact } from '../../src/memory/facts/facts.ts';
 import { confirmMemory, forgetMemory } from '../../src/memory/memories.ts';
-import { disableRule } from '../../src/memory/rule-changes.ts';
-import { markRule, storeRule } from '../../src/memory/rules.ts';
-import { undoEvent } from '../../src/memory/undo.ts';
-import { findDifferences } from '../../src/memory/verify.ts';
+import { disableRule } from '../../src/memory/rules/rule-changes.ts';
+import { markRule, storeRule } from '../../src/memory/rules/rules.ts';
+import { undoEvent } from '../../src/memory/history/undo.ts';
+import { findDifferences } from '../../src/memory/history/verify.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { testEngine } from '../support/database.ts';
 import { execute, newScene, type Scene } from './support.ts';

@@ -6,7 +6,7 @@ import { sweepDecay } from '../../src/lifecycle/decay.ts';
 import { sweepPromotions } from '../../src/lifecycle/promotion.ts';
 import type { SweepReport } from '../../src/lifecycle/sweep.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeFact } from '../../src/memory/facts.ts';
+import { storeFact } from '../../src/memory/facts/facts.ts';
 import { openMcpDoor, type Door, type View } from '../contract/doors.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { startTicking } from '../support/clock.ts';

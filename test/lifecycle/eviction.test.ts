@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sweepCapacity } from '../../src/lifecycle/eviction.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import type { Fact, StoreFactInput } from '../../src/memory/facts.ts';
+import type { Fact, StoreFactInput } from '../../src/memory/facts/facts.ts';
 import { confirmMemory, findMemory } from '../../src/memory/memories.ts';
-import { disableRule } from '../../src/memory/rule-changes.ts';
-import { markRule, storeRule, type Rule } from '../../src/memory/rules.ts';
-import { undoEvent } from '../../src/memory/undo.ts';
+import { disableRule } from '../../src/memory/rules/rule-changes.ts';
+import { markRule, storeRule, type Rule } from '../../src/memory/rules/rules.ts';
+import { undoEvent } from '../../src/memory/history/undo.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { execute, newScene, type Scene } from './support.ts';
 

@@ -3,8 +3,8 @@ import { sweepDecay } from '../../src/lifecycle/decay.ts';
 import { countForecast, forecastFading, type Forecast } from '../../src/lifecycle/forecast.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { confirmMemory, forgetMemory } from '../../src/memory/memories.ts';
-import { disableRule } from '../../src/memory/rule-changes.ts';
-import { markRule, storeRule } from '../../src/memory/rules.ts';
+import { disableRule } from '../../src/memory/rules/rule-changes.ts';
+import { markRule, storeRule } from '../../src/memory/rules/rules.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { newScene, type Scene } from './support.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { sweepLeftovers } from '../../src/lifecycle/purge.ts';
-import { storeEpisode } from '../../src/memory/episodes.ts';
+import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { insertRow, rowOf, type Row } from '../support/rows.ts';
 import { newScene, type Scene } from './support.ts';

@@ -10,12 +10,12 @@ import { listVersionProgress, sweepEmbeddings, type ReembedOptions } from '../..
 import { insertEpisodes } from '../../src/db/sql/insert-episodes.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { embedOne, vectorsOfOne } from '../../src/memory/embed.ts';
-import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes.ts';
-import { storeFact } from '../../src/memory/facts.ts';
+import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes/episodes.ts';
+import { storeFact } from '../../src/memory/facts/facts.ts';
 import { forgetMemory } from '../../src/memory/memories.ts';
-import { editRule } from '../../src/memory/rule-changes.ts';
-import { storeRule } from '../../src/memory/rules.ts';
-import { findDifferences } from '../../src/memory/verify.ts';
+import { editRule } from '../../src/memory/rules/rule-changes.ts';
+import { storeRule } from '../../src/memory/rules/rules.ts';
+import { findDifferences } from '../../src/memory/history/verify.ts';
 import { asStored } from '../../src/redaction/redactor.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';

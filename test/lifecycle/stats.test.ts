@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installQueue } from '../../jobs/queue.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes.ts';
-import { storeFact, type StoreFactInput } from '../../src/memory/facts.ts';
+import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
+import { storeFact, type StoreFactInput } from '../../src/memory/facts/facts.ts';
 import { forgetMemory } from '../../src/memory/memories.ts';
-import { disableRule, promoteRule } from '../../src/memory/rule-changes.ts';
-import { markRule, storeRule } from '../../src/memory/rules.ts';
+import { disableRule, promoteRule } from '../../src/memory/rules/rule-changes.ts';
+import { markRule, storeRule } from '../../src/memory/rules/rules.ts';
 import { readStats, type Count, type MemoryStats } from '../../src/lifecycle/stats.ts';
-import { toSnakeCase } from '../../src/names.ts';
+import { toSnakeCase } from '../../src/shared/names.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 
 let core: TestCore;

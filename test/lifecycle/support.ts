@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import type { TenantClient } from '../../src/db/database.ts';
 import type { SweepOptions, SweepReport } from '../../src/lifecycle/sweep.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
-import { storeFact, type Fact, type StoreFactInput } from '../../src/memory/facts.ts';
-import { findDifferences } from '../../src/memory/verify.ts';
+import { storeFact, type Fact, type StoreFactInput } from '../../src/memory/facts/facts.ts';
+import { findDifferences } from '../../src/memory/history/verify.ts';
 import type { TestCore } from '../support/core.ts';
 
 export type SweepFunction = (context: MemoryContext, options: SweepOptions) => Promise<SweepReport>;

@@ -5,8 +5,8 @@ import { schema } from '../../src/graphql/schema.ts';
 import { inputSchemaOf } from '../../src/mcp/input-schema.ts';
 import { bindTools } from '../../src/mcp/server.ts';
 import { tools } from '../../src/mcp/tools.ts';
-import { packageRoot } from '../../src/package-root.ts';
-import { toolGroups } from '../../src/tool-groups.ts';
+import { packageRoot } from '../../src/shared/package-root.ts';
+import { toolGroups } from '../../src/config/tool-groups.ts';
 
 const page = readFileSync(join(packageRoot, 'docs', 'mcp.md'), 'utf8');
 

@@ -3,7 +3,7 @@ import { modelKey, type Embedder } from '../../src/embedding/embedder.ts';
 import type { EmbeddingVersion } from '../../src/generated/prisma/client.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { findModelChanges } from '../../src/memory/embedding-versions.ts';
-import { storeEpisode } from '../../src/memory/episodes.ts';
+import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 
 let testApp: TestApp;

@@ -5,13 +5,13 @@ import { memoryOrders, type MemoryOrder } from '../../src/db/sql/list-memories.t
 import { memoryTypes, type MemoryType } from '../../src/db/sql/memory-snapshot.ts';
 import { Prisma } from '../../src/generated/prisma/client.ts';
 import { effectiveConfidence } from '../../src/memory/confidence.ts';
-import { storeEpisode } from '../../src/memory/episodes.ts';
-import { storeFact } from '../../src/memory/facts.ts';
+import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
+import { storeFact } from '../../src/memory/facts/facts.ts';
 import type { MemoryFilter } from '../../src/memory/filter.ts';
 import { countList, listMemories, type ListChoice, type Listed } from '../../src/memory/lists.ts';
 import { forgetMemory } from '../../src/memory/memories.ts';
-import { promoteRule } from '../../src/memory/rule-changes.ts';
-import { markRule, storeRule } from '../../src/memory/rules.ts';
+import { promoteRule } from '../../src/memory/rules/rule-changes.ts';
+import { markRule, storeRule } from '../../src/memory/rules/rules.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { insertRow, rowOf, type Row } from '../support/rows.ts';
 

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Prisma } from '../../src/generated/prisma/client.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes.ts';
-import { storeFact } from '../../src/memory/facts.ts';
+import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes/episodes.ts';
+import { storeFact } from '../../src/memory/facts/facts.ts';
 import { forgetMemory } from '../../src/memory/memories.ts';
-import { markRule, storeRule } from '../../src/memory/rules.ts';
+import { markRule, storeRule } from '../../src/memory/rules/rules.ts';
 import { explainMemory, type MemoryExplanation } from '../../src/retrieval/explain.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
 import { searchMemories, type SearchInput, type SearchResult } from '../../src/retrieval/search.ts';

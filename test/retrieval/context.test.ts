@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/schema.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes.ts';
-import { storeFact, type StoreFactInput } from '../../src/memory/facts.ts';
+import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
+import { storeFact, type StoreFactInput } from '../../src/memory/facts/facts.ts';
 import { forgetMemory, getMemory } from '../../src/memory/memories.ts';
-import { storeRule } from '../../src/memory/rules.ts';
+import { storeRule } from '../../src/memory/rules/rules.ts';
 import {
   buildContext,
   buildContextBatch,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { storeFact } from '../../src/memory/facts.ts';
+import { storeFact } from '../../src/memory/facts/facts.ts';
 import { requestGraphQL } from '../support/graphql-request.ts';
 import { useRetrieval } from './setup.ts';
 

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/schema.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes.ts';
-import { storeFact, type StoreFactInput } from '../../src/memory/facts.ts';
-import type { MemoryReference } from '../../src/memory/links.ts';
+import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
+import { storeFact, type StoreFactInput } from '../../src/memory/facts/facts.ts';
+import type { MemoryReference } from '../../src/memory/links/links.ts';
 import { forgetMemory, getMemory } from '../../src/memory/memories.ts';
-import { disableRule } from '../../src/memory/rule-changes.ts';
-import { storeRule } from '../../src/memory/rules.ts';
+import { disableRule } from '../../src/memory/rules/rule-changes.ts';
+import { storeRule } from '../../src/memory/rules/rules.ts';
 import {
   explainMemory,
   type ExplainContextInput,

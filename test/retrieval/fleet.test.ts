@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Prisma } from '../../src/generated/prisma/client.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes.ts';
+import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';
 

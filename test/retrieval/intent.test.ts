@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { storeEpisode } from '../../src/memory/episodes.ts';
-import { storeFact } from '../../src/memory/facts.ts';
-import { storeRule } from '../../src/memory/rules.ts';
+import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
+import { storeFact } from '../../src/memory/facts/facts.ts';
+import { storeRule } from '../../src/memory/rules/rules.ts';
 import { routeQuery } from '../../src/retrieval/intent.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { findTimeRange } from '../../src/retrieval/time-preference.ts';

@@ -4,7 +4,7 @@ import { Prisma } from '../../src/generated/prisma/client.ts';
 import type { Database } from '../../src/db/database.ts';
 import { memoryTables } from '../../src/db/sql/memory-snapshot.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes.ts';
+import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { searchMemories, searchMemoriesBatch } from '../../src/retrieval/search.ts';
 import { testEngine } from '../support/database.ts';
 import { drill } from '../support/drill.ts';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes.ts';
-import { storeFact, type StoreFactInput } from '../../src/memory/facts.ts';
-import { storeRule } from '../../src/memory/rules.ts';
+import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
+import { storeFact, type StoreFactInput } from '../../src/memory/facts/facts.ts';
+import { storeRule } from '../../src/memory/rules/rules.ts';
 import { recallMemories, recallMemoriesBatch } from '../../src/retrieval/recall.ts';
 import { compositeScore } from '../../src/retrieval/score.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes.ts';
-import { storeFact, type StoreFactInput } from '../../src/memory/facts.ts';
+import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
+import { storeFact, type StoreFactInput } from '../../src/memory/facts/facts.ts';
 import { confirmMemory, forgetMemory, referenceKey } from '../../src/memory/memories.ts';
-import { editRule } from '../../src/memory/rule-changes.ts';
-import { storeRule } from '../../src/memory/rules.ts';
+import { editRule } from '../../src/memory/rules/rule-changes.ts';
+import { storeRule } from '../../src/memory/rules/rules.ts';
 import { buildContext, type ContextOutcome } from '../../src/retrieval/context.ts';
 import { explainReceipt } from '../../src/retrieval/explain-receipt.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Reranker } from '../../src/embedding/reranker.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes.ts';
-import { storeFact } from '../../src/memory/facts.ts';
+import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
+import { storeFact } from '../../src/memory/facts/facts.ts';
 import { explainMemory } from '../../src/retrieval/explain.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';

@@ -1,9 +1,9 @@
 import { array, assert as assertProperty, asyncProperty, constantFrom, oneof, string } from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes.ts';
-import { storeFact } from '../../src/memory/facts.ts';
-import { storeRule } from '../../src/memory/rules.ts';
+import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
+import { storeFact } from '../../src/memory/facts/facts.ts';
+import { storeRule } from '../../src/memory/rules/rules.ts';
 import { steady } from '../../src/retrieval/fuse.ts';
 import { searchMemories, searchMemoriesBatch } from '../../src/retrieval/search.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';
@@ -81,7 +81,7 @@ describe('a keyword search', () => {
   it.each([
     ['TX-4711', 'Ticket TX-4711 was closed'],
     ['4711', 'Ticket TX-4711 was closed'],
-    ['src/db/engine.ts', 'The fault is in src/db/engine.ts somewhere'],
+    ['src/db/engines/engine.ts', 'The fault is in src/db/engines/engine.ts somewhere'],
     ['usr/local/bin', 'It was put into /usr/local/bin yesterday'],
     ['jane.doe@example.com', 'Write to jane.doe@example.com about it'],
     ['max_entries', 'The key max_entries was lowered'],

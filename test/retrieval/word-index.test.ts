@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { storeEpisode } from '../../src/memory/episodes.ts';
+import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { Prisma } from '../../src/generated/prisma/client.ts';
 import { newTenant, useRetrieval } from './setup.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { findHorizon } from '../../src/memory/activity.ts';
+import { findHorizon } from '../../src/memory/activity/activity.ts';
 import type { EventInput } from '../../src/memory/events.ts';
 import { recordEvent } from '../../src/memory/events.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';

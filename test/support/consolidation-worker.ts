@@ -5,10 +5,10 @@ import { openDatabase, type DatabaseOptions } from '../../src/db/database.ts';
 import { createEmbedder } from '../../src/embedding/create-embedder.ts';
 import { consolidateWith } from '../../src/lifecycle/consolidation/consolidate-with.ts';
 import type { ConsolidationEngine } from '../../src/lifecycle/consolidation/engine.ts';
-import { createLogger } from '../../src/logger.ts';
+import { createLogger } from '../../src/shared/logger.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { createVault } from '../../src/memory/vault.ts';
-import { newRequestContext } from '../../src/request-id.ts';
+import { newRequestContext } from '../../src/shared/request-context.ts';
 import { readInput } from './run-typescript.ts';
 
 /** Consolidates until nothing is left, with an engine that makes one fact of each run, which cites all of its episodes. */

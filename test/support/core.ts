@@ -1,9 +1,9 @@
 import { embedderOptions, type MemoryCore } from '../../src/create-memory.ts';
-import { millisecondsPerDay } from '../../src/durations.ts';
+import { millisecondsPerDay } from '../../src/shared/durations.ts';
 import { createEmbedder } from '../../src/embedding/create-embedder.ts';
-import { createLogger } from '../../src/logger.ts';
+import { createLogger } from '../../src/shared/logger.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
-import { newRequestContext } from '../../src/request-id.ts';
+import { newRequestContext } from '../../src/shared/request-context.ts';
 import { createVault } from '../../src/memory/vault.ts';
 import { testConfig } from './config.ts';
 import { createTestDatabase } from './database.ts';

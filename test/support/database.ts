@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { openDatabase, type Database, type DatabaseOptions } from '../../src/db/database.ts';
-import type { EngineName } from '../../src/db/engine.ts';
+import type { EngineName } from '../../src/db/engines/engine.ts';
 import { copyDirectory } from './copy-directory.ts';
 import { databaseUrl, withAdmin } from './postgres-admin.ts';
 import { testDatabaseOptions } from './templates.ts';

@@ -1,6 +1,6 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { App } from '../../src/app.ts';
+import type { App } from '../../src/http/app.ts';
 
 export interface Called {
   isError: boolean;

@@ -4,9 +4,9 @@ import { createEmbedder } from '../../src/embedding/create-embedder.ts';
 import type { Embedder } from '../../src/embedding/embedder.ts';
 import { embedderOptions } from '../../src/create-memory.ts';
 import { sweepEmbeddings } from '../../src/lifecycle/reembed.ts';
-import { createLogger } from '../../src/logger.ts';
+import { createLogger } from '../../src/shared/logger.ts';
 import { createVault } from '../../src/memory/vault.ts';
-import { newRequestContext } from '../../src/request-id.ts';
+import { newRequestContext } from '../../src/shared/request-context.ts';
 import { testConfig } from './config.ts';
 import { readInput } from './run-typescript.ts';
 

@@ -13,7 +13,7 @@ import {
 import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg';
 import type { PoolClient } from 'pg';
 import type { Migration } from '../../src/db/migrate.ts';
-import { packageRoot } from '../../src/package-root.ts';
+import { packageRoot } from '../../src/shared/package-root.ts';
 
 /**
  * Prisma's own schema engine, run in process on one connection: the judge of whether schema.prisma, the migrations and

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { inject } from 'vitest';
 import { openDatabase } from '../../src/db/database.ts';
-import { packageRoot } from '../../src/package-root.ts';
+import { packageRoot } from '../../src/shared/package-root.ts';
 import { cliEnvironment, spawnCli } from './cli-process.ts';
 import { testConfig } from './config.ts';
 import { copyDirectory } from './copy-directory.ts';

@@ -1,4 +1,4 @@
-import { acquireDirectoryLock } from '../../src/db/directory-lock.ts';
+import { acquireDirectoryLock } from '../../src/db/engines/directory-lock.ts';
 import { readInput } from './run-typescript.ts';
 
 /** Prints `taken` and holds the lock until it is killed, or prints why not. */

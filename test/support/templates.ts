@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Client } from 'pg';
 import type { DatabaseOptions } from '../../src/db/database.ts';
 import { readMigrations } from '../../src/db/migrate.ts';
-import { packageRoot } from '../../src/package-root.ts';
+import { packageRoot } from '../../src/shared/package-root.ts';
 import type { BuildTemplate, BuiltTemplate } from './build-template.ts';
 import { copyDirectory } from './copy-directory.ts';
 import { databaseUrl, withAdmin } from './postgres-admin.ts';

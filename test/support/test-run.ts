@@ -1,4 +1,4 @@
-import type { EngineName } from '../../src/db/engine.ts';
+import type { EngineName } from '../../src/db/engines/engine.ts';
 
 /** What global-setup prepared, for the test files of one run. */
 export interface TestRun {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { MemoryCore } from '../../src/create-memory.ts';
-import { verifyByHand } from '../../src/verify-by-hand.ts';
+import { verifyByHand } from '../../src/commands/verify.ts';
 
 /** Runs `butler-memory verify` over every tenant: the tables are what their events add up to. */
 export async function expectNoDifference({ db, vault }: Pick<MemoryCore, 'db' | 'vault'>): Promise<void> {

@@ -1,5 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import { toSnakeCase } from '../../names.ts';
+import { toSnakeCase } from '../../shared/names.ts';
 import { memoryTables, memoryTypes, type MemoryType } from './memory-snapshot.ts';
 import { milliseconds, readMoments } from './moments.ts';
 

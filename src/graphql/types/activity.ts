@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { queryFromInfo } from '@pothos/plugin-prisma';
 import { resolveCursorConnection, type ResolveCursorConnectionArgs } from '@pothos/plugin-relay';
-import { invalidInput } from '../../errors.ts';
+import { invalidInput } from '../../shared/errors.ts';
 import type { MemoryEvent } from '../../generated/prisma/client.ts';
 import {
   activityLimit,
@@ -14,7 +14,7 @@ import {
   type ActivityRead,
   type EventPosition,
   type EventRow,
-} from '../../memory/activity.ts';
+} from '../../memory/activity/activity.ts';
 import { checkNumber } from '../../memory/values.ts';
 import { builder } from '../builder.ts';
 import type { GraphQLContext } from '../context.ts';

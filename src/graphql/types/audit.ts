@@ -1,4 +1,4 @@
-import { findChainHead, writeHead, type ChainHead } from '../../memory/audit-chain.ts';
+import { findChainHead, writeHead, type ChainHead } from '../../memory/history/audit-chain.ts';
 import { builder } from '../builder.ts';
 
 const AuditHeadRef = builder.objectRef<ChainHead>('AuditHead').implement({

@@ -1,4 +1,4 @@
-import { batchLimit, findEpisode, ingestEpisodes, isThere, storeEpisode } from '../../memory/episodes.ts';
+import { batchLimit, findEpisode, ingestEpisodes, isThere, storeEpisode } from '../../memory/episodes/episodes.ts';
 import { builder } from '../builder.ts';
 import { ConsolidationStatusEnum } from '../enums.ts';
 import { writeResult } from '../results.ts';

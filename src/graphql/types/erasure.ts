@@ -5,8 +5,8 @@ import {
   planSubjectErasure,
   type Erasure,
   type ErasurePlan,
-} from '../../memory/erasure.ts';
-import type { MemoryReference } from '../../memory/links.ts';
+} from '../../memory/erasure/erasure.ts';
+import type { MemoryReference } from '../../memory/links/links.ts';
 import { builder } from '../builder.ts';
 import { MemoryTypeEnum } from '../enums.ts';
 import { writeResult } from '../results.ts';

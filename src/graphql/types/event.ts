@@ -2,7 +2,7 @@ import type { EntityType } from '../../memory/events.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { Snapshot } from '../../memory/mutation.ts';
 import { openSnapshot } from '../../memory/sealing.ts';
-import { payloadOf } from '../../memory/undo.ts';
+import { payloadOf } from '../../memory/history/undo.ts';
 import { builder } from '../builder.ts';
 import { findMemoryOfEvent } from '../event-memories.ts';
 import { findSourceId } from '../loaders.ts';

@@ -1,4 +1,4 @@
-import { exportSubject, type ExportPage } from '../../memory/export-subject.ts';
+import { exportSubject, type ExportPage } from '../../memory/erasure/export-subject.ts';
 import { builder } from '../builder.ts';
 
 const ExportPageRef = builder.objectRef<ExportPage>('SubjectExport').implement({

@@ -1,7 +1,7 @@
 import { effectiveConfidence, type Permanence } from '../../memory/confidence.ts';
-import { storeFact, type FactKind, type FactValidity } from '../../memory/facts.ts';
+import { storeFact, type FactKind, type FactValidity } from '../../memory/facts/facts.ts';
 import { isSealedRow } from '../../memory/sealing.ts';
-import { viewedAt } from '../../memory/snapshots.ts';
+import { viewedAt } from '../../memory/history/snapshots.ts';
 import { builder } from '../builder.ts';
 import { findSourceId } from '../loaders.ts';
 import { MemoryInterface } from './memory.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { CheckName, Health, HealthCheck, HealthProbe, HealthStatus } from '../../health.ts';
-import type { EngineName } from '../../db/engine.ts';
+import type { CheckName, Health, HealthCheck, HealthProbe, HealthStatus } from '../../lifecycle/health.ts';
+import type { EngineName } from '../../db/engines/engine.ts';
 import { isPermitted } from '../../memory/permissions.ts';
 import { builder } from '../builder.ts';
 

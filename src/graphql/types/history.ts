@@ -6,11 +6,11 @@ import {
   type ChangeCount,
   type MemoryChange,
   type Span,
-} from '../../memory/diff.ts';
-import { findMemoryAsOf, readHistory, readStates, type Version } from '../../memory/history.ts';
-import type { MemoryReference } from '../../memory/links.ts';
-import { readTimeline, type TimelineEntry } from '../../memory/timeline.ts';
-import { undoEvent } from '../../memory/undo.ts';
+} from '../../memory/history/diff.ts';
+import { findMemoryAsOf, readHistory, readStates, type Version } from '../../memory/history/history.ts';
+import type { MemoryReference } from '../../memory/links/links.ts';
+import { readTimeline, type TimelineEntry } from '../../memory/history/timeline.ts';
+import { undoEvent } from '../../memory/history/undo.ts';
 import { checkDate } from '../../memory/values.ts';
 import { builder } from '../builder.ts';
 import { ChangeKindEnum, MemoryTypeEnum, ValidityEnum } from '../enums.ts';

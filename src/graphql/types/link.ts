@@ -9,7 +9,7 @@ import {
   type Step,
   type Tombstone,
   type TombstoneReason,
-} from '../../memory/link-graph.ts';
+} from '../../memory/links/link-graph.ts';
 import { memoryTypeOf } from '../../memory/memories.ts';
 import { builder } from '../builder.ts';
 import { asNode } from '../nodes.ts';

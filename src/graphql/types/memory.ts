@@ -1,8 +1,8 @@
 import { memoryTypes, type MemoryType } from '../../db/sql/memory-snapshot.ts';
-import { invalidInput } from '../../errors.ts';
+import { invalidInput } from '../../shared/errors.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { generationOf, type Generational } from '../../memory/generation.ts';
-import type { MemoryReference } from '../../memory/links.ts';
+import type { MemoryReference } from '../../memory/links/links.ts';
 import {
   confirmMemory,
   findMemory,

@@ -1,4 +1,4 @@
-import { storeNote } from '../../memory/notes.ts';
+import { storeNote } from '../../memory/facts/notes.ts';
 import { builder } from '../builder.ts';
 import { GenerationEnum } from '../enums.ts';
 import { writeResult } from '../results.ts';

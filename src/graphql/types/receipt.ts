@@ -1,4 +1,4 @@
-import { invalidInput } from '../../errors.ts';
+import { invalidInput } from '../../shared/errors.ts';
 import { explainReceipt } from '../../retrieval/explain-receipt.ts';
 import { explainMemory, type MemoryExplanation } from '../../retrieval/explain.ts';
 import {

@@ -1,6 +1,6 @@
 import { effectiveConfidence } from '../../memory/confidence.ts';
 import { memoryTypeOf } from '../../memory/memories.ts';
-import { viewedAt } from '../../memory/snapshots.ts';
+import { viewedAt } from '../../memory/history/snapshots.ts';
 import { onlyButlerOf } from '../../memory/reach.ts';
 import { draftOf, keepReceipts } from '../../retrieval/receipts.ts';
 import {

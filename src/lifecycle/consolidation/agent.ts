@@ -1,4 +1,4 @@
-import { MemoryError } from '../../errors.ts';
+import { MemoryError } from '../../shared/errors.ts';
 import type { ConsolidationRun } from '../../generated/prisma/client.ts';
 import { actorOf, type MemoryContext } from '../../memory/context.ts';
 import { mutate } from '../../memory/mutation.ts';

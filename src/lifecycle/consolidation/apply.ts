@@ -1,6 +1,6 @@
 import { consolidateEpisodes } from '../../db/sql/consolidate-episodes.ts';
 import { lockRun } from '../../db/sql/lock-consolidation-run.ts';
-import { invalidInput, MemoryError } from '../../errors.ts';
+import { invalidInput, MemoryError } from '../../shared/errors.ts';
 import type { ConsolidationRun, Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { digestInput, isDigestOf } from '../../memory/idempotency.ts';

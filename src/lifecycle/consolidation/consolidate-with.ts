@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { v7 as uuidv7 } from 'uuid';
-import { isOutage, MemoryError } from '../../errors.ts';
+import { isOutage, MemoryError } from '../../shared/errors.ts';
 import type { ConsolidationRun } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { createRedactor } from '../../redaction/redactor.ts';

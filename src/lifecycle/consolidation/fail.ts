@@ -1,6 +1,6 @@
 import { failEpisodes } from '../../db/sql/consolidate-episodes.ts';
 import { areRunsLost, lockLostRun, selectLostRuns } from '../../db/sql/lock-consolidation-run.ts';
-import { MemoryError } from '../../errors.ts';
+import { MemoryError } from '../../shared/errors.ts';
 import type { ConsolidationRun } from '../../generated/prisma/client.ts';
 import { atOneMoment, type MemoryContext } from '../../memory/context.ts';
 import { mutate, type Mutation } from '../../memory/mutation.ts';

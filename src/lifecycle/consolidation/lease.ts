@@ -1,5 +1,5 @@
 import { renewLeaseOf } from '../../db/sql/renew-lease.ts';
-import { MemoryError } from '../../errors.ts';
+import { MemoryError } from '../../shared/errors.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { authorize } from '../../memory/permissions.ts';
 import { checkUuid } from '../../memory/values.ts';

@@ -1,6 +1,6 @@
 import type { ConsolidationRun, Episode, Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
-import { isThere } from '../../memory/episodes.ts';
+import { isThere } from '../../memory/episodes/episodes.ts';
 import { onlyButlerOf } from '../../memory/reach.ts';
 import type { RunStatus } from './run.ts';
 import type { EngineName } from './engine-name.ts';

@@ -8,8 +8,8 @@ import {
   normaliseFact,
   type FactValues,
   type StoreFactInput,
-} from '../../memory/facts.ts';
-import { normaliseRule, type RuleValues } from '../../memory/rules.ts';
+} from '../../memory/facts/facts.ts';
+import { normaliseRule, type RuleValues } from '../../memory/rules/rules.ts';
 import { openRows } from '../../memory/sealing.ts';
 import { globalScope } from '../../memory/values.ts';
 import type { ClaimedEpisode } from './claim.ts';

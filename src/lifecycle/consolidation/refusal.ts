@@ -1,4 +1,4 @@
-import { MemoryError } from '../../errors.ts';
+import { MemoryError } from '../../shared/errors.ts';
 
 /** Why one item of an output is not stored; the others are not concerned. */
 export class Refusal extends Error {

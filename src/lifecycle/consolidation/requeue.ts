@@ -1,5 +1,5 @@
 import { requeue, selectToRequeue } from '../../db/sql/requeue-episodes.ts';
-import { invalidInput, MemoryError } from '../../errors.ts';
+import { invalidInput, MemoryError } from '../../shared/errors.ts';
 import type { Episode } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { authorize } from '../../memory/permissions.ts';

@@ -1,6 +1,6 @@
 import { selectRunSnapshot } from '../../db/sql/consolidation-run-snapshot.ts';
 import { lockRun } from '../../db/sql/lock-consolidation-run.ts';
-import { MemoryError } from '../../errors.ts';
+import { MemoryError } from '../../shared/errors.ts';
 import type { ConsolidationRun, Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { onlyButlerOf } from '../../memory/reach.ts';

@@ -3,11 +3,11 @@ import { lockFactKeys } from '../../db/sql/lock-fact-keys.ts';
 import { lockRules, lockRuleTexts } from '../../db/sql/lock-rules.ts';
 import type { Opened, StoredFact } from '../../db/stored-fact.ts';
 import type { Prisma, Rule } from '../../generated/prisma/client.ts';
-import { isLive, writeFact, type StatedFact } from '../../memory/facts.ts';
-import { createLink } from '../../memory/links.ts';
+import { isLive, writeFact, type StatedFact } from '../../memory/facts/facts.ts';
+import { createLink } from '../../memory/links/links.ts';
 import { writeConfirmation } from '../../memory/memories.ts';
 import { createMutation, type Mutation } from '../../memory/mutation.ts';
-import { findKnownRule, writeRule } from '../../memory/rules.ts';
+import { findKnownRule, writeRule } from '../../memory/rules/rules.ts';
 import { openRows } from '../../memory/sealing.ts';
 import type { RefusedItem } from './output.ts';
 import {

@@ -1,5 +1,5 @@
-import { warnOfData, writeData } from '../../data-block.ts';
-import { invalidInput } from '../../errors.ts';
+import { warnOfData, writeData } from '../../shared/data-block.ts';
+import { invalidInput } from '../../shared/errors.ts';
 import { limitArgument, readLimit, type Prompt, type PromptValues } from '../prompt.ts';
 
 interface Found {

@@ -1,4 +1,4 @@
-import { warnOfData, writeData } from '../../data-block.ts';
+import { warnOfData, writeData } from '../../shared/data-block.ts';
 import { limitArgument, readLimit, type Prompt } from '../prompt.ts';
 
 interface Found {

@@ -1,4 +1,4 @@
-import { inertText } from '../../inert-text.ts';
+import { inertText } from '../../shared/inert-text.ts';
 import type { Tool } from '../tool.ts';
 import { memoryFields, type MemoryResult } from '../memory-fields.ts';
 

@@ -1,4 +1,4 @@
-import { inertText } from '../../inert-text.ts';
+import { inertText } from '../../shared/inert-text.ts';
 import { briefMemoryFields, type EventResult, type MemoryResult } from '../memory-fields.ts';
 import type { Tool } from '../tool.ts';
 

@@ -1,4 +1,4 @@
-import { inertText } from '../../inert-text.ts';
+import { inertText } from '../../shared/inert-text.ts';
 import { memoryFields, type MemoryResult } from '../memory-fields.ts';
 import { inlined } from '../selection.ts';
 import type { Tool } from '../tool.ts';

@@ -5,11 +5,11 @@ import { applyOutput } from '../../../src/lifecycle/consolidation/apply.ts';
 import type { Claim } from '../../../src/lifecycle/consolidation/claim.ts';
 import type { ConsolidationRun } from '../../../src/lifecycle/consolidation/run.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { storeFact, type Fact } from '../../../src/memory/facts.ts';
+import { storeFact, type Fact } from '../../../src/memory/facts/facts.ts';
 import { forgetMemory } from '../../../src/memory/memories.ts';
-import { storeRule } from '../../../src/memory/rules.ts';
-import { undoEvent } from '../../../src/memory/undo.ts';
-import { findDifferences } from '../../../src/memory/verify.ts';
+import { storeRule } from '../../../src/memory/rules/rules.ts';
+import { undoEvent } from '../../../src/memory/history/undo.ts';
+import { findDifferences } from '../../../src/memory/history/verify.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { claimNext, evidenceOf, observe, passSeconds } from './setup.ts';
 

@@ -5,7 +5,7 @@ import { renewLease, untilAborted, withLease } from '../../../src/lifecycle/cons
 import { getRun } from '../../../src/lifecycle/consolidation/run.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { forgetMemory, restoreMemory } from '../../../src/memory/memories.ts';
-import { findDifferences } from '../../../src/memory/verify.ts';
+import { findDifferences } from '../../../src/memory/history/verify.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { claimNext, configWith, observe, passSeconds, setTo } from './setup.ts';
 

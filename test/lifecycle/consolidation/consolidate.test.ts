@@ -7,8 +7,8 @@ import { failRun } from '../../../src/lifecycle/consolidation/fail.ts';
 import { requeueEpisodes } from '../../../src/lifecycle/consolidation/requeue.ts';
 import type { SweepReport } from '../../../src/lifecycle/sweep.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { ingestEpisodes, storeEpisode, type Episode } from '../../../src/memory/episodes.ts';
-import { findDifferences } from '../../../src/memory/verify.ts';
+import { ingestEpisodes, storeEpisode, type Episode } from '../../../src/memory/episodes/episodes.ts';
+import { findDifferences } from '../../../src/memory/history/verify.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { claimNext, evidenceOf, observe, passSeconds, scripted, setTo } from './setup.ts';
 

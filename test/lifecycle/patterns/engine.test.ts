@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { consolidateWith } from '../../../src/lifecycle/consolidation/consolidate-with.ts';
 import { patternsEngine } from '../../../src/lifecycle/consolidation/engines/patterns.ts';
-import { liveValidities, storeFact } from '../../../src/memory/facts.ts';
+import { liveValidities, storeFact } from '../../../src/memory/facts/facts.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { openRows } from '../../../src/memory/sealing.ts';
-import { findDifferences } from '../../../src/memory/verify.ts';
+import { findDifferences } from '../../../src/memory/history/verify.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { observe } from '../consolidation/setup.ts';
 

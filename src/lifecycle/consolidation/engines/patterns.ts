@@ -1,4 +1,4 @@
-import { liveValidities, type Fact } from '../../../memory/facts.ts';
+import { liveValidities, type Fact } from '../../../memory/facts/facts.ts';
 import type { MemoryContext } from '../../../memory/context.ts';
 import { openReadable } from '../../../memory/sealing.ts';
 import { globalScope } from '../../../memory/values.ts';

@@ -1,0 +1,109 @@
+import { chooseTenants } from './choose-tenants.ts';
+import type { Database } from '../db/database.ts';
+import { invalidInput } from '../shared/errors.ts';
+import { findChainHead, findChainProblems, readHead, writeHead } from '../memory/history/audit-chain.ts';
+import type { Principal } from '../memory/context.ts';
+import { requireMasterKeys, type Vault } from '../memory/vault.ts';
+import { findDifferences } from '../memory/history/verify.ts';
+
+export interface VerifyOptions {
+  at?: string;
+  chain?: boolean;
+  head?: boolean;
+  since?: string;
+  tenant?: string;
+}
+
+type Print = (line: string) => void;
+
+export interface ToVerify {
+  db: Database;
+  /** Asked for only where facts are read: who checks a chain need have no key. */
+  vault: () => Vault;
+}
+
+/** Nothing to tell is the good news. Answers whether it is so. */
+export async function verifyByHand(subject: ToVerify, options: VerifyOptions, print: Print): Promise<boolean> {
+  const { db } = subject;
+  refuseMixture(options);
+  const tenants = await chooseTenants(db, options.tenant);
+  if (options.head === true) return printHeads(db, tenants, print);
+  const isChain = options.chain === true || options.since !== undefined;
+  const count = isChain
+    ? await printProblems(db, tenants, options, print)
+    : await printDifferences(subject, tenants, options, print);
+  print(count === 0 ? 'no difference' : `${count} differences in ${tenants.length} tenants`);
+  return count === 0;
+}
+
+/** A question that is not asked must not look like one that was answered. */
+function refuseMixture({ at, chain, head, since }: VerifyOptions): void {
+  const given = Object.entries({ chain, head, since }).filter(([, value]) => value !== undefined);
+  if (at !== undefined && given.length > 0) {
+    throw invalidInput('at', 'given without --chain, --head and --since: a chain is checked whole', at);
+  }
+  if (head === true && (chain === true || since !== undefined)) {
+    throw invalidInput('head', 'given alone: it prints and checks nothing', 'head with chain or since');
+  }
+}
+
+/** Vectors and references aside. */
+async function printDifferences(
+  { db, vault: openVault }: ToVerify,
+  tenants: readonly string[],
+  { at }: VerifyOptions,
+  print: Print,
+): Promise<number> {
+  const moment = at === undefined ? undefined : readMoment(at);
+  const vault = openVault();
+  await requireMasterKeys(db, vault);
+  let count = 0;
+  for (const tenantId of tenants) {
+    for (const { type, id, columns } of await findDifferences({ db, vault, principal: adminOf(tenantId) }, moment)) {
+      count++;
+      print(`${tenantId}: ${type} ${id}: ${columns.join(', ') || 'version'}`);
+    }
+  }
+  return count;
+}
+
+async function printProblems(
+  db: Database,
+  tenants: readonly string[],
+  { since }: VerifyOptions,
+  print: Print,
+): Promise<number> {
+  const kept = since === undefined ? undefined : readHead('since', since);
+  if (kept !== undefined && tenants.length !== 1) {
+    throw invalidInput('tenant', 'the one whose head it is, with --since', `${tenants.length} tenants`);
+  }
+  let count = 0;
+  for (const tenantId of tenants) {
+    for await (const problem of findChainProblems({ db, principal: adminOf(tenantId) }, kept)) {
+      count++;
+      const { kind, position, eventId, message } = problem;
+      const place = [position !== null && `position ${position}`, eventId !== null && `event ${eventId}`];
+      print(`${tenantId}: ${kind}: ${place.filter(Boolean).join(', ')}: ${message}`);
+    }
+  }
+  return count;
+}
+
+/** One line a tenant, to be kept where nobody who can write the database can write. */
+async function printHeads(db: Database, tenants: readonly string[], print: Print): Promise<boolean> {
+  for (const tenantId of tenants) {
+    const head = await findChainHead({ db, principal: adminOf(tenantId) });
+    if (head !== null) print(`${tenantId} ${writeHead(head)} ${head.at?.toISOString() ?? 'unknown'}`);
+  }
+  return true;
+}
+
+function adminOf(tenantId: string): Principal {
+  return { tenantId, butler: null, role: 'admin' };
+}
+
+function readMoment(text: string): Date {
+  const moment = new Date(text);
+  if (Number.isNaN(moment.getTime())) throw invalidInput('at', 'a moment such as 2026-11-16T12:00:00Z', text);
+  return moment;
+}

@@ -1,0 +1,241 @@
+import { execute } from 'graphql';
+import type { Server as McpServer } from '@modelcontextprotocol/sdk/server/index.js';
+import { startQueue, type Queue } from '../../jobs/queue.ts';
+import { createJobRunner } from '../../jobs/runner.ts';
+import { createAuthenticator, localOperator, type Authenticator } from '../auth/authenticate.ts';
+import { currentCaller } from '../auth/caller.ts';
+import { createVigil, type Vigil } from '../auth/vigil.ts';
+import type { MemoryCore } from '../create-memory.ts';
+import { pendingMigrations } from '../db/migrate.ts';
+import { MemoryError } from '../shared/errors.ts';
+import { audited } from '../graphql/audit.ts';
+import type { GraphQLContext } from '../graphql/context.ts';
+import { createDocumentPolicy, type DocumentPolicy } from '../graphql/document-policy.ts';
+import { createGraphQLHttpDoor } from '../graphql/http.ts';
+import { schema } from '../graphql/schema.ts';
+import { createHealthProbe, type CheckFunction, type HealthProbe } from '../lifecycle/health.ts';
+import { createLimits, type Limits } from '../limits/limits.ts';
+import { ModelHealth } from '../lifecycle/model-health.ts';
+import { describeTroubles, readSchedules } from '../lifecycle/schedules.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { createMcpHttpDoor, type McpHttpDoor } from '../mcp/http.ts';
+import { bindSurface, createMcpServer, selectTools } from '../mcp/server.ts';
+import { recordAccess } from '../memory/accesses.ts';
+import { createActivityFeed, type ActivityFeedTimes } from '../memory/activity/activity-feed.ts';
+import type { MemoryContext, Principal } from '../memory/context.ts';
+import { actionOf, isPermitted, isReadOnly, reaches } from '../memory/permissions.ts';
+import { ReferenceQueue } from '../memory/references.ts';
+import { loadTokenizer } from '../retrieval/tokenizers.ts';
+import { describeModel, findModelChanges } from '../memory/embedding-versions.ts';
+import { mayBeKept } from '../redaction/redactor.ts';
+import { currentRequestContext, newRequestContext, type RequestContext } from '../shared/request-context.ts';
+import { answerRequest } from './routes.ts';
+import type { ToolGroup } from '../config/tool-groups.ts';
+
+export interface App {
+  /** Every HTTP request, so that a test needs no port. */
+  fetch(request: Request): Promise<Response>;
+  /** For doors that are not HTTP: graphql-ws and MCP over stdio. What is not given is that of the current request. */
+  createContext(requestContext?: Partial<RequestContext>, caller?: Principal): GraphQLContext;
+  /** With the tools of all groups that are configured, unless told otherwise; for the caller of each request, or `caller`. */
+  createMcpServer(groups?: readonly ToolGroup[], caller?: Principal): McpServer;
+  /** Who may come in. */
+  authenticator: Authenticator;
+  /** For how long what they opened may go on. */
+  vigil: Vigil;
+  /** How much they may ask for. */
+  limits: Limits;
+  metrics: Metrics;
+  /** Which documents clients may send, over whatever they send them. */
+  documentPolicy: DocumentPolicy;
+  health: HealthProbe;
+  /** The slow parts, after the server answers: the job queue and the embedding model. Rejects if one cannot start. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Of one request, at every door. No honest one comes near it. */
+export const bodyLimitBytes = 4 * 1024 * 1024;
+
+export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {}): App {
+  let queue: Queue | undefined;
+  let queueStart: Promise<void> | undefined;
+  const health = watchParts(core, () => queue);
+  const activity = createActivityFeed({ ...activityTimes, logger: core.logger });
+  const references = new ReferenceQueue(core);
+  const jobs = createJobRunner(core, () => queue);
+  const metrics = createMetrics(core);
+  const limits = createLimits({ ...core, refused: (reason) => metrics.countRefusal(reason) });
+  const authenticator = createAuthenticator(core);
+  const vigil = createVigil(core);
+  const createContext = contextMaker(core, authenticator, { health, activity, references, jobs });
+  const policy = createDocumentPolicy(core.config);
+  const graphql = createGraphQLHttpDoor({ policy, bodyLimitBytes, limits, vigil, logger: core.logger, createContext });
+  const newMcpServer = mcpServers(core, {
+    findPrincipal: (caller = currentCaller()) => caller ?? requireOpenness(authenticator),
+    createContext: (caller) => createContext({}, caller),
+  });
+  const mcp = createMcpDoor(core, newMcpServer);
+  const startDatabaseParts = async (): Promise<void> => {
+    const changed = await reportModelChanges(core);
+    queue = await startQueue(core);
+    // At once, and not when its schedule comes round.
+    if (core.config.schedule.reembed.enabled) for (const tenantId of changed) await queue.request('reembed', tenantId);
+  };
+  return {
+    fetch: (request) => answerRequest(request, { core, authenticator, graphql, health, limits, mcp, metrics, vigil }),
+    createContext,
+    createMcpServer: newMcpServer,
+    documentPolicy: policy,
+    authenticator,
+    vigil,
+    limits,
+    metrics,
+    health,
+    start: async () => {
+      queueStart = startDatabaseParts();
+      await queueStart;
+      await core.embedder.load();
+      await core.reranker?.load();
+      // Some megabytes, which the first context would wait for; a tokenizer that is not there is told now.
+      await loadTokenizer(core.config);
+      // Who waits for the start asks now.
+      health.forget();
+    },
+    stop: async () => {
+      activity.close();
+      vigil.close();
+      await mcp.close();
+      await references.stop();
+      await jobs.stop();
+      // A queue that is still starting would go on after the database is closed.
+      await queueStart?.catch(() => undefined);
+      await queue?.stop();
+    },
+  };
+}
+
+type Parts = Pick<GraphQLContext, 'health' | 'activity' | 'references' | 'jobs'>;
+
+function contextMaker(core: MemoryCore, authenticator: Authenticator, parts: Parts): App['createContext'] {
+  const { now, embedder, reranker, vault, logger, config } = core;
+  return (given = {}, caller = currentCaller()) => ({
+    ...parts,
+    recordAccess: (context, access) => recordAccess(core.db, context, access),
+    memory: {
+      ...reachOf(core, caller ?? requireOpenness(authenticator)),
+      now,
+      embedder,
+      reranker,
+      vault,
+      logger,
+      config,
+      requestContext: { ...(currentRequestContext() ?? newRequestContext()), ...given },
+    },
+  });
+}
+
+function watchParts(core: MemoryCore, queue: () => Queue | undefined): HealthProbe {
+  const modelHealth = new ModelHealth(core);
+  const checks = {
+    database: async () => core.db.ping().then(() => ok),
+    migrations: () => checkMigrations(core),
+    model: () => checkModel(core, modelHealth),
+    queue: async () =>
+      queue()
+        ?.check()
+        .then(() => ok) ?? starting,
+    schedules: async () => (queue() === undefined ? starting : checkSchedules(core)),
+  };
+  return createHealthProbe(core.db.engine, checks, core.now);
+}
+
+/**
+ * Returns the database as the caller may use it, whatever the code above forgets: read-only where it may change nothing,
+ * and confined to what is global and its own for a butler.
+ */
+function reachOf({ db }: MemoryCore, principal: Principal): Pick<MemoryContext, 'db' | 'principal'> {
+  if (principal.visit?.mayWrite === false || isReadOnly(principal.role)) return { principal, db: db.readingOnly() };
+  if (reaches[principal.role] === 'tenant') return { principal, db };
+  if (!principal.butler) throw new MemoryError('UNAUTHENTICATED', 'authorization: a butler that has a name');
+  return { principal, db: db.confinedTo(principal.butler) };
+}
+
+/** Whoever did not come in through a door that asks is the operator, and only where nobody is asked. */
+function requireOpenness({ isRequired }: Authenticator): Principal {
+  if (isRequired) throw new MemoryError('UNAUTHENTICATED', 'authorization: a caller; given none');
+  return localOperator;
+}
+
+type NewMcpServer = App['createMcpServer'];
+
+interface McpCallers {
+  /** Tells which tools a caller is offered. */
+  findPrincipal: (caller?: Principal) => Principal;
+  /** Called for each tool call; may wait for the database. */
+  createContext: (caller?: Principal) => GraphQLContext | Promise<GraphQLContext>;
+}
+
+/** Makes MCP servers that need no database until a tool is called. */
+export function mcpServers(
+  { config, logger }: Pick<MemoryCore, 'config' | 'logger'>,
+  { findPrincipal, createContext }: McpCallers,
+): NewMcpServer {
+  const surface = bindSurface(schema);
+  const run = audited(execute);
+  return (groups = config.mcp.toolGroups, caller) =>
+    createMcpServer({
+      ...surface,
+      tools: selectTools(surface.tools, groups),
+      butler: config.butler,
+      schema,
+      logger,
+      mayCall: ({ kind, field }) => isPermitted({ principal: findPrincipal(caller) }, actionOf(kind, field.name)),
+      mayBeKept: (id) => mayBeKept(config, id),
+      execute: async (document, variableValues) =>
+        run({ schema, document, variableValues, contextValue: await createContext(caller) }),
+    });
+}
+
+function createMcpDoor({ config, now }: MemoryCore, newServer: NewMcpServer): McpHttpDoor {
+  const { toolGroups, sessions, sessionIdleSeconds: idleSeconds, maxSessions } = config.mcp;
+  return createMcpHttpDoor({
+    newServer,
+    toolGroups,
+    bodyLimitBytes,
+    sessions: sessions ? { idleSeconds, maxSessions, now } : undefined,
+  });
+}
+
+const ok: Awaited<ReturnType<CheckFunction>> = { status: 'ok', detail: null };
+const starting: Awaited<ReturnType<CheckFunction>> = { status: 'starting', detail: 'not started yet' };
+
+async function checkMigrations({ db }: MemoryCore): ReturnType<CheckFunction> {
+  const pending = await pendingMigrations(db);
+  return pending.length === 0 ? ok : { status: 'failed', detail: `not applied: ${pending.join(', ')}` };
+}
+
+/** A job that does not run is no reason to send requests elsewhere, but somebody should look. */
+async function checkSchedules(core: MemoryCore): ReturnType<CheckFunction> {
+  const schedules = await readSchedules(core, null);
+  const isIll = schedules.some(({ status }) => status === 'missed' || status === 'failing');
+  return { status: isIll ? 'degraded' : 'ok', detail: describeTroubles(schedules) };
+}
+
+async function checkModel({ embedder }: MemoryCore, modelHealth: ModelHealth): ReturnType<CheckFunction> {
+  const { state, detail } = embedder.status();
+  if (state === 'failed') return { status: 'failed', detail };
+  if (state !== 'ready') return { status: 'starting', detail: `the embedding model is ${state}` };
+  const changes = await modelHealth.read();
+  return changes.length === 0 ? ok : { status: 'degraded', detail: changes.join('; ') };
+}
+
+/** The tenants that are to be re-embedded. */
+async function reportModelChanges({ db, embedder, logger }: MemoryCore): Promise<string[]> {
+  const changes = await findModelChanges(db, embedder.model);
+  for (const { tenantId, stored, configured } of changes) {
+    const text = `tenant ${tenantId} has vectors of ${describeModel(stored)}; configured is ${describeModel(configured)}; they are not compared, and made anew`;
+    logger.warn({ tenantId, stored, configured }, text);
+  }
+  return changes.map(({ tenantId }) => tenantId);
+}

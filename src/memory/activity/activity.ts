@@ -1,0 +1,290 @@
+import { validate as isUuid } from 'uuid';
+import type { Database } from '../../db/database.ts';
+import {
+  countEvents,
+  scanEvents,
+  selectEvents,
+  selectFirstTransactionSince,
+  selectHorizon,
+  type EventConditions,
+  type EventPosition,
+  type EventRow,
+  type ScannedRow,
+} from '../../db/sql/select-events.ts';
+import { invalidInput, MemoryError } from '../../shared/errors.ts';
+import type { MemoryContext } from '../context.ts';
+import { entityTypes, eventTypes } from '../events.ts';
+import { normaliseName, searchable } from '../text.ts';
+import { checkDate, checkNumber, checkOneOf } from '../values.ts';
+
+export type { EventPosition, EventRow };
+
+/** Which events are wanted. What is absent does not narrow. */
+export interface ActivityFilter {
+  eventTypes?: readonly string[] | null | undefined;
+  entityTypes?: readonly string[] | null | undefined;
+  entityId?: string | null | undefined;
+  actor?: string | null | undefined;
+  requestId?: string | null | undefined;
+  /** From this moment on. */
+  since?: Date | null | undefined;
+  /** Before this moment. */
+  until?: Date | null | undefined;
+  /** Scope of facts and rules, butler of episodes. */
+  scope?: string | null | undefined;
+  /** Later in the order of events than this one. */
+  sinceEventId?: string | null | undefined;
+}
+
+export const activityLimit = 500;
+const typeCountLimit = 50;
+
+export interface ActivityPage {
+  limit: number;
+  newestFirst?: boolean;
+  /** Positions: only what is later, or earlier, than these in the order of events. */
+  after?: EventPosition | undefined;
+  before?: EventPosition | undefined;
+}
+
+/** Committed events, newest first unless the page says otherwise. */
+export async function listActivity(
+  context: MemoryContext,
+  filter: ActivityFilter = {},
+  { limit, newestFirst = true, after, before }: ActivityPage = { limit: 50 },
+): Promise<EventRow[]> {
+  const { tenantId } = context.principal;
+  const conditions = await conditionsOf(context, filter);
+  const bounds = { ...(before && { before }), ...latestOf(conditions.after, after) };
+  return context.db
+    .tenant(tenantId)
+    .$queryRaw<EventRow[]>(selectEvents(tenantId, { ...conditions, ...bounds }, { limit, newestFirst }));
+}
+
+/** How many events the filter lets through, whatever the page. */
+export async function countActivity(context: MemoryContext, filter: ActivityFilter = {}): Promise<number> {
+  const { tenantId } = context.principal;
+  const conditions = await conditionsOf(context, filter);
+  const [row] = await context.db.tenant(tenantId).$queryRaw<{ count: number }[]>(countEvents(tenantId, conditions));
+  return row?.count ?? 0;
+}
+
+export interface ReadActivityInput extends Omit<ActivityFilter, 'since'> {
+  /** A moment, an event id, or what an earlier read gave to resume from. Without it, the latest events are read. */
+  since?: Date | string | null | undefined;
+  limit?: number | null | undefined;
+}
+
+export interface ActivityRead {
+  /** Oldest first. */
+  events: EventRow[];
+  /** Given as `since`, the next read goes on after these: nothing is missed and nothing comes twice. */
+  resumeFrom: string;
+  /** Whether there are more already. */
+  hasMore: boolean;
+}
+
+/** For callers that ask again and again instead of holding a connection. */
+export async function readActivity(context: MemoryContext, input: ReadActivityInput = {}): Promise<ActivityRead> {
+  const { since, limit: wanted, ...filter } = input;
+  const limit = checkNumber('limit', wanted ?? 50, 1, activityLimit);
+  if (since === null || since === undefined) return readLatest(context, filter, limit);
+  const start = await startOf(context, since);
+  const conditions = await conditionsOf(context, { ...filter, since: since instanceof Date ? since : null });
+  const reader = { db: context.db, tenantId: context.principal.tenantId, conditions };
+  const events: EventRow[] = [];
+  let position = conditions.after ? laterOf(start, conditions.after) : start;
+  for (let scans = 0; scans < scansPerRead; scans++) {
+    const scan = await scanActivity(reader, position, limit - events.length);
+    events.push(...scan.events);
+    ({ position } = scan);
+    if (scan.isComplete) return { events, resumeFrom: formatPosition(position), hasMore: false };
+    if (events.length === limit) break;
+  }
+  return { events, resumeFrom: formatPosition(position), hasMore: true };
+}
+
+/** A read ends after so many, with what it has: it must not run for minutes because hardly anything matches. */
+const scansPerRead = 20;
+
+async function readLatest(context: MemoryContext, filter: ActivityFilter, limit: number): Promise<ActivityRead> {
+  const { position } = await findHorizon(context.db, context.principal.tenantId);
+  const events = await listActivity(context, filter, { limit, before: position });
+  return { events: events.toReversed(), resumeFrom: formatPosition(position), hasMore: false };
+}
+
+export interface ActivityScan {
+  events: EventRow[];
+  /** Whatever matches and is not later than this has been read. */
+  position: EventPosition;
+  /** Whether all that can be read by now has been. */
+  isComplete: boolean;
+  /** Whether there are events that cannot be read before an older transaction ends. */
+  isHeldBack: boolean;
+}
+
+export interface ActivityReader {
+  db: Database;
+  tenantId: string;
+  conditions: EventConditions;
+}
+
+const scanLimit = 1000;
+
+/** One statement of bounded cost, on from a position. */
+export async function scanActivity(
+  { db, tenantId, conditions }: ActivityReader,
+  after: EventPosition,
+  limit: number,
+): Promise<ActivityScan> {
+  const rows = await db
+    .tenant(tenantId)
+    .$queryRaw<(ScannedRow & EventRow)[]>(scanEvents(tenantId, conditions, { after, limit, scanLimit }));
+  const [head] = rows;
+  if (head === undefined) throw new Error('a scan of events gave no row');
+  const events = rows.filter(({ id }) => id !== null).map(toEvent);
+  const isComplete = head.scannedCount < scanLimit && events.length < limit;
+  return { events, isComplete, isHeldBack: head.heldBack, position: reached(head, events, { after, limit }) };
+}
+
+function reached(
+  head: ScannedRow,
+  events: EventRow[],
+  { after, limit }: { after: EventPosition; limit: number },
+): EventPosition {
+  const last = events.at(-1);
+  if (last !== undefined && events.length === limit) return positionOf(last);
+  const { lastTransactionId, lastSequence } = head;
+  if (head.scannedCount >= scanLimit && lastTransactionId !== null && lastSequence !== null) {
+    return { transactionId: lastTransactionId, sequence: lastSequence };
+  }
+  return laterOf(after, { transactionId: head.horizon, sequence: 0n });
+}
+
+function toEvent(row: ScannedRow & EventRow): EventRow {
+  const { horizon: _, heldBack: _1, scannedCount: _2, lastTransactionId: _3, lastSequence: _4, ...event } = row;
+  return event;
+}
+
+export interface Horizon {
+  /** All events up to here are there to be read. */
+  position: EventPosition;
+  /** Committed events beyond it, which wait for an older transaction to end. */
+  heldBackIds: string[];
+}
+
+export async function findHorizon(db: Database, tenantId: string): Promise<Horizon> {
+  const [row] = await db
+    .tenant(tenantId)
+    .$queryRaw<{ horizon: bigint; heldBackIds: string[] }[]>(selectHorizon(tenantId));
+  if (row === undefined) throw new Error('the horizon of events gave no row');
+  return { position: { transactionId: row.horizon, sequence: 0n }, heldBackIds: row.heldBackIds };
+}
+
+/** A caller that sends text may send a time, which its door has read already. */
+export const sinceAllowed =
+  'a time in ISO 8601, the UUID or global id of an event, or what an earlier answer gave to resume from';
+
+async function startOf(context: MemoryContext, since: Date | string): Promise<EventPosition> {
+  if (typeof since === 'string') return getPosition(context, 'since', since, sinceAllowed);
+  const { tenantId } = context.principal;
+  const moment = checkDate('since', since) ?? since;
+  const horizon = await findHorizon(context.db, tenantId);
+  const [row] = await context.db
+    .tenant(tenantId)
+    .$queryRaw<{ transactionId: bigint | null }[]>(selectFirstTransactionSince(tenantId, moment));
+  return { transactionId: row?.transactionId ?? horizon.position.transactionId, sequence: 0n };
+}
+
+/** The position of an event by its UUID or global id, or a position as `formatPosition` writes it. */
+export async function getPosition(
+  context: MemoryContext,
+  field: string,
+  given: string,
+  allowed = 'an event id, or a position as an earlier answer gave it',
+): Promise<EventPosition> {
+  const text = given.trim().replace(/^memoryEvent:/, '');
+  const position = parsePosition(text);
+  if (position !== null) return position;
+  if (!isUuid(text)) throw invalidInput(field, allowed, given);
+  const { tenantId } = context.principal;
+  const event = await context.db.tenant(tenantId).memoryEvent.findUnique({
+    where: { tenantId_id: { tenantId, id: text.toLowerCase() } },
+    select: { transactionId: true, sequence: true },
+  });
+  if (event === null) throw new MemoryError('NOT_FOUND', `${field}: event ${text} is not there`);
+  return event;
+}
+
+export function positionOf({ transactionId, sequence }: EventPosition): EventPosition {
+  return { transactionId, sequence };
+}
+
+export function formatPosition({ transactionId, sequence }: EventPosition): string {
+  return `${transactionId}.${sequence}`;
+}
+
+/** Null if it is none. Eighteen digits always fit a bigint of the database. */
+function parsePosition(text: string): EventPosition | null {
+  const [, transactionId, sequence] = /^(\d{1,18})\.(\d{1,18})$/.exec(text) ?? [];
+  if (transactionId === undefined || sequence === undefined) return null;
+  return { transactionId: BigInt(transactionId), sequence: BigInt(sequence) };
+}
+
+export function isLater(one: EventPosition, other: EventPosition): boolean {
+  if (one.transactionId !== other.transactionId) return one.transactionId > other.transactionId;
+  return one.sequence > other.sequence;
+}
+
+function laterOf(one: EventPosition, other: EventPosition): EventPosition {
+  return isLater(one, other) ? one : other;
+}
+
+function latestOf(one: EventPosition | undefined, other: EventPosition | undefined): { after?: EventPosition } {
+  const after = one && other ? laterOf(one, other) : (one ?? other);
+  return after === undefined ? {} : { after };
+}
+
+/** Checked, and without what was not given. */
+export async function conditionsOf(context: MemoryContext, filter: ActivityFilter): Promise<EventConditions> {
+  const { eventTypes: kinds, entityTypes: types, entityId, actor, requestId, scope, sinceEventId } = filter;
+  const since = checkDate('since', filter.since);
+  const until = checkDate('until', filter.until);
+  return {
+    ...(kinds && {
+      eventTypes: checkCount('event_types', kinds).map((kind) => checkOneOf('event_types', kind, eventTypes)),
+    }),
+    ...(types && {
+      entityTypes: checkCount('entity_types', types).map((type) => checkOneOf('entity_types', type, entityTypes)),
+    }),
+    ...(entityId && { entityId: searchable(entityId).trim() }),
+    ...(actor && { actor: searchable(actor).trim() }),
+    ...(requestId && { requestId: searchable(requestId).trim() }),
+    ...(scope && { scope: normaliseName('scope', scope) }),
+    ...(since && { since }),
+    ...(until && { until }),
+    ...(sinceEventId && { after: await getPosition(context, 'since_event_id', sinceEventId) }),
+  };
+}
+
+function checkCount(field: string, given: readonly string[]): readonly string[] {
+  if (given.length > typeCountLimit) throw invalidInput(field, `at most ${typeCountLimit}`, given.length);
+  return given;
+}
+
+/** The same as the conditions say in the database, for an event that has been read already. */
+export function isMatch(event: EventRow, conditions: EventConditions): boolean {
+  const { eventTypes: kinds, entityTypes: types, since, until, after, before } = conditions;
+  const equal = (['entityId', 'actor', 'requestId', 'scope'] as const).every(
+    (name) => conditions[name] === undefined || conditions[name] === event[name],
+  );
+  return (
+    equal &&
+    (kinds?.includes(event.eventType) ?? true) &&
+    (types?.includes(event.entityType) ?? true) &&
+    (since === undefined || event.occurredAt >= since) &&
+    (until === undefined || event.occurredAt < until) &&
+    (after === undefined || isLater(event, after)) &&
+    (before === undefined || isLater(before, event))
+  );
+}

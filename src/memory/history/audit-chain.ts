@@ -1,0 +1,164 @@
+import {
+  checkChain,
+  findMovedEvents,
+  findUnchainedEvents,
+  selectSoundErasures,
+  type CheckedEntries,
+  type CheckedEntry,
+  type MovedEntry,
+  type SoundErasure,
+  type UnchainedEvents,
+} from '../../db/sql/check-chain.ts';
+import { invalidInput } from '../../shared/errors.ts';
+import type { Prisma } from '../../generated/prisma/client.ts';
+import type { MemoryContext } from '../context.ts';
+import { authorize } from '../permissions.ts';
+
+type AuditContext = Pick<MemoryContext, 'db' | 'principal'>;
+
+/** Where a chain ended at some moment: who keeps it elsewhere can tell later that nothing before it was cut off. */
+export interface KeptHead {
+  position: bigint;
+  /** In hexadecimal. */
+  hash: string;
+}
+
+export interface ChainHead extends KeptHead {
+  eventId: string;
+  /** When the last event happened; null when that event is gone. */
+  at: Date | null;
+}
+
+export const chainProblemKinds = ['changed', 'missing', 'inserted', 'reordered', 'other_head'] as const;
+
+export interface ChainProblem {
+  kind: (typeof chainProblemKinds)[number];
+  position: bigint | null;
+  eventId: string | null;
+  message: string;
+}
+
+/** Null as long as nothing was done. */
+export async function findChainHead(context: AuditContext): Promise<ChainHead | null> {
+  authorize(context, 'query auditHead');
+  const { db, principal } = context;
+  const { tenantId } = principal;
+  const client = db.tenant(tenantId);
+  const entry = await client.eventChain.findFirst({ where: { tenantId }, orderBy: { position: 'desc' } });
+  if (entry === null) return null;
+  const where = { tenantId_id: { tenantId, id: entry.eventId } };
+  const event = await client.memoryEvent.findUnique({ where, select: { occurredAt: true } });
+  const { position, eventId, hash } = entry;
+  return { position, eventId, hash: Buffer.from(hash).toString('hex'), at: event?.occurredAt ?? null };
+}
+
+/** A head as it is printed: the position, a colon and the hash. */
+export function writeHead({ position, hash }: KeptHead): string {
+  return `${position}:${hash}`;
+}
+
+export function readHead(field: string, text: string): KeptHead {
+  const [, position, hash] = /^([1-9]\d{0,17}):([0-9a-f]{64})$/.exec(text.trim().toLowerCase()) ?? [];
+  if (position === undefined || hash === undefined) {
+    throw invalidInput(field, 'a head as it was printed: a position, a colon and 64 hexadecimal digits', text);
+  }
+  return { position: BigInt(position), hash };
+}
+
+const batchSize = 5000;
+
+/**
+ * All that does not fit, of the whole chain, in batches. Who could write the tables as their owner could also have hashed
+ * everything anew: that shows only against a head that was kept where they could not write.
+ */
+export async function* findChainProblems(context: AuditContext, kept?: KeptHead): AsyncGenerator<ChainProblem> {
+  if (kept !== undefined) yield* compareWithKept(context, kept);
+  yield* findFlawedEntries(context);
+  yield* findInsertedEvents(context);
+}
+
+async function* compareWithKept({ db, principal }: AuditContext, kept: KeptHead): AsyncGenerator<ChainProblem> {
+  const { tenantId } = principal;
+  const where = { tenantId_position: { tenantId, position: kept.position } };
+  const entry = await db.tenant(tenantId).eventChain.findUnique({ where });
+  const found = entry === null ? null : Buffer.from(entry.hash).toString('hex');
+  if (found === kept.hash) return;
+  const message =
+    found === null
+      ? 'the head that was kept is not in the chain: it was cut off, or this is another chain'
+      : `the head that was kept is not in the chain: its place has the hash ${found}`;
+  yield { kind: 'other_head', position: kept.position, eventId: entry?.eventId ?? null, message };
+}
+
+async function* findFlawedEntries(context: AuditContext): AsyncGenerator<ChainProblem> {
+  const { tenantId } = context.principal;
+  for (let after = 0n; ;) {
+    const page = await readPage<CheckedEntries>(context, checkChain({ tenantId, after, limit: batchSize }));
+    if (page.last === null) return;
+    const flawed = await withoutErased(context, page.flawed);
+    const moved = await findMoved(context, flawed);
+    for (const entry of flawed) yield problemOf(entry, moved.get(entry.position));
+    after = BigInt(page.last);
+  }
+}
+
+/** A payload that was erased is no flaw, if the erasure says so and the chain vouches for the erasure. */
+async function withoutErased({ db, principal }: AuditContext, flawed: CheckedEntry[]): Promise<CheckedEntry[]> {
+  const { tenantId } = principal;
+  const erased = flawed.filter(({ flaw, erasedBy }) => flaw === 'payload_changed' && erasedBy !== null);
+  if (erased.length === 0) return flawed;
+  const ids = [...new Set(erased.map(({ erasedBy }) => erasedBy ?? ''))];
+  const sound = await db.tenant(tenantId).$queryRaw<SoundErasure[]>(selectSoundErasures(tenantId, ids));
+  const blankedBy = new Map(sound.map(({ id, blanked }) => [id, blanked]));
+  return flawed.filter(
+    ({ flaw, erasedBy, position, payloadDigest }) =>
+      flaw !== 'payload_changed' || blankedBy.get(erasedBy ?? '')?.[position] !== payloadDigest,
+  );
+}
+
+/** So many are compared with each other; where more do not fit, somebody did more than exchange a few. */
+const comparedAtOnce = 50;
+
+async function findMoved({ db, principal }: AuditContext, flawed: CheckedEntry[]): Promise<Map<string, string>> {
+  const changed = flawed.filter(({ flaw }) => flaw === 'changed');
+  const positions = changed.slice(0, comparedAtOnce).map(({ position }) => BigInt(position));
+  if (positions.length < 2) return new Map();
+  const { tenantId } = principal;
+  const rows = await db.tenant(tenantId).$queryRaw<MovedEntry[]>(findMovedEvents(tenantId, positions));
+  return new Map(rows.map(({ position, other }) => [position, other]));
+}
+
+function problemOf({ position, eventId, flaw }: CheckedEntry, movedFrom: string | undefined): ChainProblem {
+  const place = { position: BigInt(position), eventId };
+  if (movedFrom !== undefined) {
+    return { ...place, kind: 'reordered', message: `it has changed places with the event of position ${movedFrom}` };
+  }
+  switch (flaw) {
+    case 'follows_nothing':
+      return { ...place, kind: 'missing', message: 'the entry before this one is not in the chain' };
+    case 'gone':
+      return { ...place, kind: 'missing', message: 'the event is not there any more' };
+    case 'payload_changed':
+      return { ...place, kind: 'changed', message: 'the payload is not the one that was chained' };
+    case 'changed':
+      return { ...place, kind: 'changed', message: 'the event, or the entry before this one, is not what was chained' };
+  }
+}
+
+async function* findInsertedEvents(context: AuditContext): AsyncGenerator<ChainProblem> {
+  const { tenantId } = context.principal;
+  for (let after = 0n; ;) {
+    const page = await readPage<UnchainedEvents>(context, findUnchainedEvents({ tenantId, after, limit: batchSize }));
+    if (page.last === null) return;
+    for (const eventId of page.ids) {
+      yield { kind: 'inserted', position: null, eventId, message: 'the event is in no place of the chain' };
+    }
+    after = BigInt(page.last);
+  }
+}
+
+/** The planner may know nothing yet of a new tenant, and a loop that it plans for one row takes minutes for thousands. */
+async function readPage<T>({ db, principal }: AuditContext, statement: Prisma.Sql): Promise<T> {
+  const [page] = await db.roundTrip(principal.tenantId, [statement], { enable_nestloop: 'off' });
+  return JSON.parse(page ?? '') as T;
+}

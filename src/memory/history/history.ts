@@ -1,0 +1,109 @@
+import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import { latestEventsOf } from '../../db/sql/latest-events-of.ts';
+import { splitPage, type PageRow } from '../../db/sql/page-with-total.ts';
+import { statesAt, type StatesQuery } from '../../db/sql/states-at.ts';
+import { MemoryError } from '../../shared/errors.ts';
+import { toCamelCase } from '../../shared/names.ts';
+import type { MemoryEvent } from '../../generated/prisma/client.ts';
+import type { MemoryContext } from '../context.ts';
+import type { MemoryReference } from '../links/links.ts';
+import { referenceKey } from '../memories.ts';
+import type { Snapshot } from '../mutation.ts';
+import { openSnapshot, openState } from '../sealing.ts';
+import { rowOf, type PastRow } from './snapshots.ts';
+import { payloadOf } from './undo.ts';
+import { checkDate, checkUuid } from '../values.ts';
+
+/** One state of a memory, and the event that led to it. */
+export interface Version {
+  event: MemoryEvent;
+  /** Null where the memory was removed. */
+  memory: PastRow | null;
+  /** Columns that the event changed, by the names that the API gives them. */
+  changes: string[];
+}
+
+/** All that was ever done to a memory, oldest first; there for as long as its events are, even when it is not. */
+export async function readHistory(context: MemoryContext, { type, id }: MemoryReference): Promise<Version[]> {
+  const { tenantId } = context.principal;
+  const events = await context.db.tenant(tenantId).memoryEvent.findMany({
+    where: { tenantId, entityType: type, entityId: checkUuid('id', id) },
+    orderBy: { sequence: 'asc' },
+  });
+  if (events.length === 0) throw new MemoryError('NOT_FOUND', `${type} ${id} is not there`);
+  return Promise.all(events.map((event) => versionOf(context, type, event)));
+}
+
+/** The latest events of several memories, newest first, under the key of each. */
+export async function listEventsOf(
+  context: MemoryContext,
+  references: readonly MemoryReference[],
+  limit: number,
+): Promise<Map<string, MemoryEvent[]>> {
+  const { tenantId } = context.principal;
+  const client = context.db.tenant(tenantId);
+  const found = await client.$queryRaw<{ type: MemoryType; entity_id: string; id: string }[]>(
+    latestEventsOf(tenantId, references, limit),
+  );
+  const rows = await client.memoryEvent.findMany({ where: { tenantId, id: { in: found.map(({ id }) => id) } } });
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const events = new Map<string, MemoryEvent[]>();
+  for (const { type, entity_id: entityId, id } of found) {
+    const key = referenceKey({ type, id: entityId });
+    const event = byId.get(id);
+    if (event !== undefined) events.set(key, [...(events.get(key) ?? []), event]);
+  }
+  return events;
+}
+
+async function versionOf(context: MemoryContext, type: MemoryType, event: MemoryEvent): Promise<Version> {
+  const { before, after } = payloadOf(event);
+  return {
+    event,
+    memory: after === null ? null : rowOf(type, await openState(context, after), event.occurredAt),
+    changes: await namesOfChanges(context, before, after),
+  };
+}
+
+/** By what was said: a fact that is sealed once more says the same. */
+export async function namesOfChanges(
+  context: MemoryContext,
+  before: Snapshot | null,
+  after: Snapshot | null,
+): Promise<string[]> {
+  return changedNames(before && (await openSnapshot(context, before)), after && (await openSnapshot(context, after)));
+}
+
+export function changedNames(before: Snapshot | null, after: Snapshot | null): string[] {
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
+  return [...names]
+    .filter((name) => name !== 'version' && JSON.stringify(before?.[name]) !== JSON.stringify(after?.[name]))
+    .map(toCamelCase);
+}
+
+/** A memory as it was at a moment; null if it was not there. */
+export async function findMemoryAsOf(
+  context: MemoryContext,
+  { type, id }: MemoryReference,
+  at: Date,
+): Promise<PastRow | null> {
+  const { rows } = await readStates(context, { type, at, ids: [checkUuid('id', id)], limit: 1 });
+  return rows[0] ?? null;
+}
+
+export interface PastPage {
+  rows: PastRow[];
+  total: number;
+}
+
+/** A page of the memories of a type as they were at a moment. */
+export async function readStates(context: MemoryContext, query: Omit<StatesQuery, 'tenantId'>): Promise<PastPage> {
+  const { tenantId } = context.principal;
+  checkDate('at', query.at);
+  const states = await context.db
+    .tenant(tenantId)
+    .$queryRaw<({ state: Snapshot } & PageRow)[]>(statesAt({ ...query, tenantId }));
+  const { rows, total } = splitPage(states);
+  const opened = await Promise.all(rows.map(({ state }) => openState(context, state)));
+  return { rows: opened.map((state) => rowOf(query.type, state, query.at)), total };
+}

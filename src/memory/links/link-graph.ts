@@ -1,0 +1,226 @@
+import { linksOf, type LinkDirection } from '../../db/sql/links-of.ts';
+import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import { invalidInput, MemoryError } from '../../shared/errors.ts';
+import type { MemoryContext } from '../context.ts';
+import { mutateOnce } from '../idempotency.ts';
+import { createLink, requireMemory, type MemoryReference, type Relation } from './links.ts';
+import { loadMemories, referenceKey, type StoredRow } from '../memories.ts';
+import { authorize } from '../permissions.ts';
+import { checkNumber, checkUuid } from '../values.ts';
+
+/** Links as readers follow them: in both directions, to a depth, and to what is left of an end that is gone. */
+
+export interface Link {
+  source: MemoryReference;
+  target: MemoryReference;
+  relation: Relation;
+  createdAt: Date;
+}
+
+/** A link as seen from one of its ends. */
+export interface LinkOfMemory extends Link {
+  direction: 'outbound' | 'inbound';
+  /** The end that is not the one it was asked for. */
+  other: MemoryReference;
+}
+
+export interface LinkMemoriesInput {
+  source: MemoryReference;
+  target: MemoryReference;
+  relation: Relation;
+  idempotencyKey?: string | null | undefined;
+}
+
+/** Relates two memories. A link that is there already is left as it is. */
+export async function linkMemories(context: MemoryContext, input: LinkMemoriesInput): Promise<Link> {
+  authorize(context, 'mutation linkMemories');
+  const { idempotencyKey, ...given } = input;
+  const source = checkEnd('source', given.source);
+  const target = checkEnd('target', given.target);
+  const { relation } = given;
+  if (relation === 'supersedes' && source.type === 'fact' && target.type === 'fact') {
+    throw invalidInput(
+      'relation',
+      'derived_from, supports, contradicts or related_to between facts',
+      relation,
+      supersedeHint,
+    );
+  }
+  await mutateOnce(context, { operation: 'linkMemories', idempotencyKey, input: given }, async (mutation) => {
+    await requireMemory(mutation, 'source', source);
+    await requireMemory(mutation, 'target', target);
+    await createLink(mutation, { source, target, relation });
+    return source.id;
+  });
+  return findLink(context, { source, target, relation });
+}
+
+const supersedeHint = 'Store the new fact under the subject and predicate of the old one: that supersedes it.';
+
+function checkEnd(field: string, { type, id }: MemoryReference): MemoryReference {
+  return { type, id: checkUuid(`${field}.id`, id) };
+}
+
+async function findLink(context: MemoryContext, { source, target, relation }: Omit<Link, 'createdAt'>): Promise<Link> {
+  const { tenantId } = context.principal;
+  const link = await context.db.tenant(tenantId).memoryLink.findFirst({
+    where: {
+      tenantId,
+      sourceType: source.type,
+      sourceId: source.id,
+      targetType: target.type,
+      targetId: target.id,
+      relation,
+    },
+  });
+  // An idempotency key may outlive its link.
+  if (link === null) throw new MemoryError('NOT_FOUND', `link: ${relation} was made and is not there any more`);
+  return { source, target, relation, createdAt: link.createdAt };
+}
+
+export interface LinksChoice {
+  direction: LinkDirection;
+  /** Any, when none is named. */
+  relations: readonly Relation[] | null;
+  limit: number;
+}
+
+interface LinkRow {
+  end_type: MemoryType;
+  end_id: string;
+  direction: 'outbound' | 'inbound';
+  source_type: MemoryType;
+  source_id: string;
+  target_type: MemoryType;
+  target_id: string;
+  relation: Relation;
+  created_at: Date;
+}
+
+/** The links of several memories in one statement, under the key of each. */
+export async function listLinks(
+  context: MemoryContext,
+  ends: readonly MemoryReference[],
+  choice: LinksChoice,
+): Promise<Map<string, LinkOfMemory[]>> {
+  const { tenantId } = context.principal;
+  const links = new Map<string, LinkOfMemory[]>(ends.map((end) => [referenceKey(end), []]));
+  if (ends.length === 0) return links;
+  const rows = await context.db.tenant(tenantId).$queryRaw<LinkRow[]>(linksOf({ tenantId, ends, ...choice }));
+  for (const row of rows) links.get(referenceKey({ type: row.end_type, id: row.end_id }))?.push(toLink(row));
+  return links;
+}
+
+function toLink(row: LinkRow): LinkOfMemory {
+  const source = { type: row.source_type, id: row.source_id };
+  const target = { type: row.target_type, id: row.target_id };
+  const { direction, relation, created_at: createdAt } = row;
+  return { source, target, relation, createdAt, direction, other: direction === 'outbound' ? target : source };
+}
+
+/** The check constraints of the tables hold the same values. */
+export type TombstoneReason = 'expired' | 'capacity' | 'retention' | 'erased';
+
+/** What is left of a memory that is gone: enough to answer a citation, nothing of what it said. */
+export interface Tombstone extends MemoryReference {
+  reason: TombstoneReason;
+  createdAt: Date;
+  deletedAt: Date;
+}
+
+export type LinkEnd = { kind: 'memory'; row: StoredRow } | { kind: 'tombstone'; tombstone: Tombstone };
+
+/** What links point to, under the key of each: the memory, or what is left of it. */
+export async function loadEnds(
+  context: MemoryContext,
+  references: readonly MemoryReference[],
+): Promise<Map<string, LinkEnd>> {
+  const now = context.now();
+  const rows = await loadMemories(context, references);
+  const ends = new Map<string, LinkEnd>();
+  for (const [key, row] of rows)
+    ends.set(key, 'expiresAt' in row && row.expiresAt <= now ? expired(row) : { kind: 'memory', row });
+  const missing = references.filter((reference) => !ends.has(referenceKey(reference)));
+  for (const tombstone of await loadTombstones(context, missing)) {
+    ends.set(referenceKey(tombstone), { kind: 'tombstone', tombstone });
+  }
+  return ends;
+}
+
+async function loadTombstones(
+  { db, principal: { tenantId } }: MemoryContext,
+  references: readonly MemoryReference[],
+): Promise<Tombstone[]> {
+  const idsOf = (isMeant: (type: MemoryType) => boolean): string[] =>
+    references.filter(({ type }) => isMeant(type)).map(({ id }) => id);
+  const episodes = idsOf((type) => type === 'episode');
+  const others = idsOf((type) => type !== 'episode');
+  const client = db.tenant(tenantId);
+  const ofEpisodes =
+    episodes.length === 0
+      ? []
+      : await client.episodeTombstone.findMany({ where: { tenantId, id: { in: episodes } }, select: tombstoneColumns });
+  const ofOthers =
+    others.length === 0
+      ? []
+      : await client.memoryTombstone.findMany({
+          where: { tenantId, id: { in: others } },
+          select: { ...tombstoneColumns, type: true },
+        });
+  return [
+    ...ofEpisodes.map((row) => ({ ...row, type: 'episode' as const, reason: row.reason as TombstoneReason })),
+    ...ofOthers.map((row) => ({ ...row, type: row.type as MemoryType, reason: row.reason as TombstoneReason })),
+  ];
+}
+
+const tombstoneColumns = { id: true, reason: true, createdAt: true, deletedAt: true } as const;
+
+/** Past its time and not swept yet: gone for every reader. */
+function expired({ id, createdAt, expiresAt }: { id: string; createdAt: Date; expiresAt: Date }): LinkEnd {
+  return { kind: 'tombstone', tombstone: { type: 'episode', id, reason: 'expired', createdAt, deletedAt: expiresAt } };
+}
+
+/** A memory that was reached, by the link that led to it. */
+export interface Step {
+  depth: number;
+  link: LinkOfMemory;
+  end: LinkEnd | null;
+}
+
+export const depthLimit = 10;
+const stepLimit = 500;
+const linksPerMemory = 50;
+
+/** What a memory came from: what it was derived from, supersedes and is supported by, and so on down. */
+export const provenanceChoice: Omit<LinksChoice, 'limit'> = {
+  direction: 'outbound',
+  relations: ['derived_from', 'supersedes', 'supports'],
+};
+
+/** Follows links breadth first. Each memory is reached once, by a shortest way, so that cycles end. */
+export async function followLinks(
+  context: MemoryContext,
+  start: MemoryReference,
+  { depth, ...choice }: Omit<LinksChoice, 'limit'> & { depth: number },
+): Promise<Step[]> {
+  checkNumber('depth', depth, 1, depthLimit);
+  const first = checkEnd('start', start);
+  const reached = new Set([referenceKey(first)]);
+  const steps: { depth: number; link: LinkOfMemory }[] = [];
+  let frontier = [first];
+  for (let level = 1; level <= depth && frontier.length > 0; level++) {
+    const links = await listLinks(context, frontier, { ...choice, limit: linksPerMemory });
+    frontier = [];
+    for (const link of [...links.values()].flat()) {
+      if (reached.has(referenceKey(link.other)) || steps.length === stepLimit) continue;
+      reached.add(referenceKey(link.other));
+      steps.push({ depth: level, link });
+      frontier.push(link.other);
+    }
+  }
+  const ends = await loadEnds(
+    context,
+    steps.map(({ link }) => link.other),
+  );
+  return steps.map((step) => ({ ...step, end: ends.get(referenceKey(step.link.other)) ?? null }));
+}

@@ -1,0 +1,36 @@
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { storeEpisode } from '../../../src/memory/episodes/episodes.ts';
+import { exportSubject } from '../../../src/memory/erasure/export-subject.ts';
+import { storeFact } from '../../../src/memory/facts/facts.ts';
+import { createTestCore, type TestCore } from '../../support/core.ts';
+
+let core: TestCore;
+// Before the first connection is made: the engines keep hold of the function that a connection came with.
+const statements = vi.spyOn(Client.prototype, 'query');
+
+beforeAll(async () => {
+  core = await createTestCore();
+  for (let number = 0; number < 12; number++) {
+    const { id } = await storeEpisode(core.context(), { butler: 'home', content: `Ada asked for number ${number}` });
+    await storeFact(core.context(), { subject: 'Ada', predicate: `p ${number}`, content: 'c', sourceEpisodeId: id });
+  }
+});
+afterAll(async () => {
+  await core.close();
+  statements.mockRestore();
+});
+
+describe('a page of the export of a subject', () => {
+  it('takes as many statements for twenty memories as for two', async () => {
+    const statementsOf = async (limit: number): Promise<number> => {
+      statements.mockClear();
+      const { memories } = await exportSubject(core.context(), { subject: 'ada', limit });
+      expect(memories).toHaveLength(limit);
+      expect(memories[0]).toMatchObject({ source: { butler: 'home' }, events: [{ eventType: 'fact.stored' }] });
+      return statements.mock.calls.length;
+    };
+
+    expect(await statementsOf(20)).toBe(await statementsOf(2));
+  });
+});
