@@ -40,7 +40,8 @@ export type Job = TenantJob | ServerJob;
 
 /** Of a job that nobody asked for, in one tenant. */
 export function contextOfTenant(context: JobContext, tenantId: string): MemoryContext {
-  const { db, embedder, vault, config, logger, now } = context;
+  const { embedder, vault, config, logger, now } = context;
+  const db = context.db.forTenant(tenantId);
   const principal = { tenantId, butler: null, role: 'admin' } as const;
   return { db, embedder, vault, config, logger, now, principal, requestContext: newRequestContext() };
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/schema.ts';
-import type { Database } from '../db/database.ts';
+import type { TenantDatabase } from '../db/database.ts';
 import type { Embedder } from '../embedding/embedder.ts';
 import type { Reranker } from '../embedding/reranker.ts';
 import type { RedactionCounts, TextCut } from '../redaction/redactor.ts';
@@ -33,7 +33,7 @@ export interface Visit {
 
 /** First argument of every domain function: all that it may know of the world. */
 export interface MemoryContext {
-  readonly db: Database;
+  readonly db: TenantDatabase;
   readonly principal: Principal;
   /** The only clock: whatever depends on days is tested by passing another. */
   readonly now: () => Date;
