@@ -210,10 +210,10 @@ async function withCore(work: (core: MemoryCore) => Promise<void>): Promise<void
 
 async function job(name: string | undefined, { dryRun, tenant }: { dryRun: boolean; tenant?: string }): Promise<void> {
   const { config } = readConfig();
-  const { findJob } = await import('../jobs/runner.ts');
+  const { getJob } = await import('../jobs/jobs.ts');
   const { describeJobs, runJobByHand } = await import('./commands/job.ts');
   if (name === undefined) return void process.stdout.write(`${describeJobs({ config })}\n`);
-  findJob(name);
+  getJob(name);
   const stopping = new AbortController();
   void onSignal().then(() => stopping.abort());
   await withCore(async (core) => {

@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts';
 import type { Embedder } from '../embedding/embedder.ts';
 import type { Reranker } from '../embedding/reranker.ts';
 import type { RedactionCounts, TextCut } from '../redaction/redactor.ts';
-import type { RequestContext } from '../shared/request-context.ts';
+import { newRequestContext, type RequestContext } from '../shared/request-context.ts';
 import type { Vault } from './vault.ts';
 
 export const roles = ['viewer', 'butler', 'operator', 'admin'] as const;
@@ -69,4 +69,14 @@ export function actorOf({ principal, actor }: Pick<MemoryContext, 'principal' | 
   const { role, butler, visit, credential } = principal;
   if (visit !== undefined) return `${role}@${visit.home} by ${credential ?? 'nothing'}`;
   return butler === null ? role : `${role}:${butler}`;
+}
+
+/** The parts of a server from which a context for any tenant can be made. */
+export type ServerContext = Pick<MemoryContext, 'db' | 'embedder' | 'vault' | 'config' | 'logger' | 'now'>;
+
+/** Returns the context of the server itself in one tenant: for jobs and commands, which no caller asked for. */
+export function createTenantContext(server: ServerContext, tenantId: string): MemoryContext {
+  const { db, embedder, vault, config, logger, now } = server;
+  const principal = { tenantId, butler: null, role: 'admin' } as const;
+  return { db, embedder, vault, config, logger, now, principal, requestContext: newRequestContext() };
 }
