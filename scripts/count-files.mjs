@@ -17,7 +17,7 @@ import { join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import WebSocket from 'ws';
+import { WebSocket } from 'ws';
 import { root as packageRoot } from './run.mjs';
 
 /** Each episode must change what is known, or the sweep has nothing to store. */
@@ -37,7 +37,7 @@ const directory = mkdtempSync(join(tmpdir(), 'butler-memory-count-'));
 // As root, PostgreSQL runs as another user, who has to reach its data.
 chmodSync(directory, 0o755);
 const postgres = join(packageRoot, 'scripts', 'postgres-for-tests.sh');
-const stops = [() => rmSync(directory, { recursive: true, force: true })];
+const stops = [async () => rmSync(directory, { recursive: true, force: true })];
 try {
   await main();
 } finally {
@@ -47,7 +47,7 @@ try {
 async function main() {
   const started = spawnSync('sh', [postgres, 'start', directory], { encoding: 'utf8' });
   if (started.status !== 0) throw new Error(started.stderr);
-  stops.push(() => spawnSync('sh', [postgres, 'stop', directory]));
+  stops.push(async () => spawnSync('sh', [postgres, 'stop', directory]));
   const databaseUrl = /^DATABASE_URL=(.*)$/m.exec(started.stdout)[1];
   const proxy = await startCountingProxy(databaseUrl);
   const server = await startServer(proxy.url);
@@ -115,8 +115,8 @@ function storeEpisode(url, number) {
 }
 
 async function consolidate(url) {
-  const report = await ask(url, sweepDocument);
-  if (!/"factsCreated","count":1/.test(report)) throw new Error(`the sweep stored no fact: ${report}`);
+  const answer = await ask(url, sweepDocument);
+  if (!/"factsCreated","count":1/.test(answer)) throw new Error(`the sweep stored no fact: ${answer}`);
 }
 
 async function ask(url, query, variables = {}) {
@@ -150,7 +150,7 @@ async function receiveEvent(url, write) {
   aborter.abort();
 }
 
-function post(url, body, accept = 'application/json, text/event-stream', signal = undefined) {
+function post(url, body, accept = 'application/json, text/event-stream', signal) {
   const headers = { 'content-type': 'application/json', accept };
   return fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal });
 }
@@ -164,7 +164,10 @@ async function startServer(databaseUrl) {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit');
-  stops.push(() => (child.kill('SIGTERM'), ended));
+  stops.push(async () => {
+    child.kill('SIGTERM');
+    await ended;
+  });
   let inspectorUrl;
   createInterface({ input: child.stderr }).on('line', (line) => {
     inspectorUrl ??= /^Debugger listening on (ws:.*)$/.exec(line)?.[1];
@@ -185,7 +188,7 @@ async function startServer(databaseUrl) {
 async function attachProfiler(inspectorUrl) {
   const socket = new WebSocket(inspectorUrl, { maxPayload: 1 << 30 });
   await once(socket, 'open');
-  stops.push(() => socket.terminate());
+  stops.push(async () => socket.terminate());
   const waiting = new Map();
   socket.on('message', (data) => {
     const { id, result } = JSON.parse(data);
@@ -243,7 +246,7 @@ async function startCountingProxy(databaseUrl) {
   });
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
-  stops.push(() => proxy.close());
+  stops.push(async () => proxy.close());
   const url = new URL(databaseUrl);
   url.host = `127.0.0.1:${proxy.address().port}`;
   return { url: url.toString(), counts };
