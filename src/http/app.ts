@@ -25,7 +25,7 @@ import { createActivityFeed, type ActivityFeedTimes } from '../memory/activity/a
 import type { MemoryContext, Principal } from '../memory/context.ts';
 import { actionOf, isPermitted, isReadOnly, reaches } from '../memory/permissions.ts';
 import { ReferenceQueue } from '../memory/references.ts';
-import { loadTokenizer } from '../retrieval/tokenizers.ts';
+import { loadTokenizer } from '../retrieval/context/tokenizers.ts';
 import { describeModel, findModelChanges } from '../memory/embedding-versions.ts';
 import { mayBeKept } from '../redaction/redactor.ts';
 import { currentRequestContext, newRequestContext, type RequestContext } from '../shared/request-context.ts';

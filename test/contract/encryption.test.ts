@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredFact } from '../../src/db/stored-fact.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
-import { fingerprintOf } from '../../src/retrieval/receipts.ts';
+import { fingerprintOf } from '../../src/retrieval/receipts/receipts.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { captureLog, dumpDatabase, encryptedConfig, formsOf } from '../support/encryption.ts';
 import { eventTypesOf } from '../support/events.ts';

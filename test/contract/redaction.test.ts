@@ -7,7 +7,7 @@ import { ingestEpisodes } from '../../src/memory/episodes/episodes.ts';
 import { storeFact } from '../../src/memory/facts/facts.ts';
 import { payloadOf } from '../../src/memory/history/undo.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
-import { replayReceipt } from '../../src/retrieval/replay.ts';
+import { replayReceipt } from '../../src/retrieval/receipts/replay.ts';
 import { scripted } from '../lifecycle/consolidation/setup.ts';
 import { canaries, canaryCount, canaryText, dumpTables, leaksIn, redactionConfig } from '../redaction/canaries.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';

@@ -18,7 +18,7 @@ import { normaliseContent, normaliseName } from '../../src/memory/text.ts';
 import { createRedactor } from '../../src/redaction/redactor.ts';
 import { readEpisode } from '../../src/lifecycle/consolidation/engines/patterns/read-episode.ts';
 import { inertText } from '../../src/shared/inert-text.ts';
-import { readQuery } from '../../src/retrieval/query-text.ts';
+import { readQuery } from '../../src/retrieval/query/query-text.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { startTicking } from '../support/clock.ts';

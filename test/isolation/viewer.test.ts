@@ -3,7 +3,7 @@ import { codesOf } from '../../src/db/database-errors.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { storeFact } from '../../src/memory/facts/facts.ts';
-import { buildContext } from '../../src/retrieval/context.ts';
+import { buildContext } from '../../src/retrieval/context/context.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 
 /** What the database lets a viewer do, whatever the code above it forgets. */

@@ -5,7 +5,7 @@ import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes/episodes
 import { storeFact } from '../../src/memory/facts/facts.ts';
 import { forgetMemory } from '../../src/memory/memories.ts';
 import { markRule, storeRule } from '../../src/memory/rules/rules.ts';
-import { explainMemory, type MemoryExplanation } from '../../src/retrieval/explain.ts';
+import { explainMemory, type MemoryExplanation } from '../../src/retrieval/explain/explain.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
 import { searchMemories, type SearchInput, type SearchResult } from '../../src/retrieval/search.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';

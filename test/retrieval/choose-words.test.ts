@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { selectFrequentCounts, type LexemeCounts } from '../../src/db/sql/search-plan.ts';
 import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { chooseWords } from '../../src/retrieval/choose-words.ts';
-import { createStatistics, type CorpusStatistics } from '../../src/retrieval/corpus-statistics.ts';
+import { chooseWords } from '../../src/retrieval/plan/choose-words.ts';
+import { createStatistics, type CorpusStatistics } from '../../src/retrieval/plan/corpus-statistics.ts';
 import { completeFilter } from '../../src/retrieval/filter.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { newTenant, useRetrieval } from './setup.ts';

@@ -10,8 +10,8 @@ import {
   buildContextBatch,
   type ContextInput,
   type ContextOutcome,
-} from '../../src/retrieval/context.ts';
-import { loadTokenizer } from '../../src/retrieval/tokenizers.ts';
+} from '../../src/retrieval/context/context.ts';
+import { loadTokenizer } from '../../src/retrieval/context/tokenizers.ts';
 import { newTenant, useRetrieval } from './setup.ts';
 
 const retrieval = useRetrieval();

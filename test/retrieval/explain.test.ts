@@ -12,7 +12,7 @@ import {
   type ExplainContextInput,
   type ExplainQueryInput,
   type MemoryExplanation,
-} from '../../src/retrieval/explain.ts';
+} from '../../src/retrieval/explain/explain.ts';
 import { newTenant, useRetrieval } from './setup.ts';
 
 const retrieval = useRetrieval();

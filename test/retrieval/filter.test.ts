@@ -8,7 +8,7 @@ import { generationOf, generations, type Generational } from '../../src/memory/g
 import { forgetMemory } from '../../src/memory/memories.ts';
 import { markRule, storeRule } from '../../src/memory/rules/rules.ts';
 import { searchMemories, type SearchInput, type SearchOutcome } from '../../src/retrieval/search.ts';
-import { searchModes } from '../../src/retrieval/defaults.ts';
+import { searchModes } from '../../src/retrieval/query/defaults.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';
 
 const retrieval = useRetrieval();

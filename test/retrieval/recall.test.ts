@@ -4,7 +4,7 @@ import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { storeFact, type StoreFactInput } from '../../src/memory/facts/facts.ts';
 import { storeRule } from '../../src/memory/rules/rules.ts';
 import { recallMemories, recallMemoriesBatch } from '../../src/retrieval/recall.ts';
-import { compositeScore } from '../../src/retrieval/score.ts';
+import { compositeScore } from '../../src/retrieval/pipeline/score.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';
 
 const retrieval = useRetrieval();

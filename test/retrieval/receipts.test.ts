@@ -5,10 +5,10 @@ import { storeFact, type StoreFactInput } from '../../src/memory/facts/facts.ts'
 import { confirmMemory, forgetMemory, referenceKey } from '../../src/memory/memories.ts';
 import { editRule } from '../../src/memory/rules/rule-changes.ts';
 import { storeRule } from '../../src/memory/rules/rules.ts';
-import { buildContext, type ContextOutcome } from '../../src/retrieval/context.ts';
-import { explainReceipt } from '../../src/retrieval/explain-receipt.ts';
+import { buildContext, type ContextOutcome } from '../../src/retrieval/context/context.ts';
+import { explainReceipt } from '../../src/retrieval/explain/explain-receipt.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
-import { keepChoice } from '../../src/retrieval/receipt-form.ts';
+import { keepChoice } from '../../src/retrieval/receipts/receipt-form.ts';
 import {
   draftOf,
   fingerprintOf,
@@ -17,8 +17,8 @@ import {
   listReceiptsOf,
   type ReceiptChoice,
   type ReceiptSubject,
-} from '../../src/retrieval/receipts.ts';
-import { replayReceipt } from '../../src/retrieval/replay.ts';
+} from '../../src/retrieval/receipts/receipts.ts';
+import { replayReceipt } from '../../src/retrieval/receipts/replay.ts';
 import { searchMemories, type SearchOutcome } from '../../src/retrieval/search.ts';
 import { newTenant, useRetrieval } from './setup.ts';
 

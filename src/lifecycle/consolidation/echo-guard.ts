@@ -1,8 +1,8 @@
 import { selectShown, type ShownRow, type Span } from '../../db/sql/select-shown.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { openReadable } from '../../memory/sealing.ts';
-import { fingerprintOf } from '../../retrieval/receipts.ts';
-import { blockStart } from '../../retrieval/sections.ts';
+import { fingerprintOf } from '../../retrieval/receipts/receipts.ts';
+import { blockStart } from '../../retrieval/context/sections.ts';
 import type { ClaimedEpisode } from './claim.ts';
 import { episodeIdOf } from './evidence.ts';
 import type { Evidence } from './output.ts';

@@ -9,9 +9,9 @@ import { storeFact } from '../../../src/memory/facts/facts.ts';
 import { forgetMemory, getMemory } from '../../../src/memory/memories.ts';
 import { editRule } from '../../../src/memory/rules/rule-changes.ts';
 import { storeRule } from '../../../src/memory/rules/rules.ts';
-import { buildContext } from '../../../src/retrieval/context.ts';
+import { buildContext } from '../../../src/retrieval/context/context.ts';
 import { recallMemories } from '../../../src/retrieval/recall.ts';
-import { draftOf, keepReceipts } from '../../../src/retrieval/receipts.ts';
+import { draftOf, keepReceipts } from '../../../src/retrieval/receipts/receipts.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { claimNext, evidenceOf, passSeconds } from './setup.ts';
 
