@@ -44,7 +44,7 @@ const issuers: { prefix: RegExp; lengths: number[] }[] = [
 ];
 
 /** From the right, every second digit counts twice. */
-export function hasLuhnDigit(digits: string): boolean {
+function hasLuhnDigit(digits: string): boolean {
   let sum = 0;
   for (let place = 0; place < digits.length; place++) {
     const digit = Number(digits[digits.length - 1 - place]);

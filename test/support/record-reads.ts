@@ -1,13 +1,13 @@
-import { buildConfig, valueAt } from './build-config.ts';
-import { type Config, configPath, settings } from './schema.ts';
+import { buildConfig, valueAt } from '../../src/config/build-config.ts';
+import { type Config, configPath, settings } from '../../src/config/schema.ts';
 
 export interface RecordedConfig {
   readonly config: Config;
-  /** Keys of the file that nobody has read so far, in the order of the schema. */
+  /** Lists the keys that were not read so far, in the order of the schema. */
   unread(): string[];
 }
 
-/** A copy of the configuration that remembers which keys were read, so that a test can find a key nobody uses. */
+/** Copies the configuration and records which keys are read, so that a test can find a key that nothing uses. */
 export function recordReads(config: Config): RecordedConfig {
   const read = new Set<string>();
   // Getters, not a proxy: a section must survive structuredClone, as it does on its way into a worker thread.

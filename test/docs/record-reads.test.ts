@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { recordReads } from '../../src/config/record-reads.ts';
+import { recordReads } from '../support/record-reads.ts';
 import { configReference } from '../../scripts/docs/config-reference.ts';
 
 const { config } = loadConfig({ env: {}, workingDirectory: '/nowhere', homeDirectory: '/home/someone' });
