@@ -6,17 +6,15 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
 } from 'graphql';
-import { MemoryError, type ErrorCode } from '../shared/errors.ts';
-import { toSnakeCase } from '../shared/names.ts';
-import type { Operation } from './operation.ts';
-import { findPayloadField, isProblem, possibleTypes } from './payload.ts';
-import { inlined, selectedFields } from './selection.ts';
+import { MemoryError, type ErrorCode } from '../../shared/errors.ts';
+import { toSnakeCase } from '../../shared/names.ts';
+import { findPayloadField, inlined, isProblem, possibleTypes, selectedFields, type Operation } from './operation.ts';
 
 type Values = Record<string, unknown>;
 
 /**
- * The answer with its field names in snake_case. Free-form values (metadata) keep the names they were stored with.
- * Throws what the operation answered with instead of its payload.
+ * Renames the fields of the answer to snake_case; free-form values (metadata) keep their names. Throws the Problem that
+ * a mutation answered with instead of its payload.
  */
 export function toToolResult(schema: GraphQLSchema, operation: Operation, value: unknown): unknown {
   const { field, fieldNode } = operation;

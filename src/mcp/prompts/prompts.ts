@@ -1,26 +1,25 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { GetPromptResult } from '@modelcontextprotocol/sdk/types.js';
 import type { GraphQLSchema } from 'graphql';
-import { invalidInput } from '../shared/errors.ts';
-import type { CallOptions } from './call-tool.ts';
-import { toProtocolError } from './errors.ts';
-import { runOperation } from './execute.ts';
-import { readOperation, type Operation } from './operation.ts';
+import { invalidInput } from '../../shared/errors.ts';
+import { runOperation, type CallOptions } from '../bridge/call-tool.ts';
+import { readOperation, type Operation } from '../bridge/operation.ts';
+import { toProtocolError } from '../errors.ts';
 import type { Prompt, PromptValues } from './prompt.ts';
-import { consolidatePrompt } from './prompts/consolidate.ts';
-import { reviewFadingPrompt } from './prompts/review-fading.ts';
-import { requests } from './request-schema.ts';
+import { consolidatePrompt } from './consolidate.ts';
+import { reviewFadingPrompt } from './review-fading.ts';
+import { requests } from '../requests.ts';
 
 const prompts: readonly Prompt[] = [consolidatePrompt, reviewFadingPrompt];
 
-export interface BoundPrompt {
+interface BoundPrompt {
   prompt: Prompt;
   operations: readonly (readonly [name: string, operation: Operation])[];
 }
 
 export type BoundPrompts = ReadonlyMap<string, BoundPrompt>;
 
-/** Like the tools: a prompt that does not fit the schema stops the start. */
+/** Parses the operations of all prompts. One that does not fit the schema stops the start. */
 export function bindPrompts(schema: GraphQLSchema): BoundPrompts {
   return new Map(
     prompts.map((prompt) => {

@@ -1,19 +1,19 @@
 import type { PromptArgument } from '@modelcontextprotocol/sdk/types.js';
-import { invalidInput } from '../shared/errors.ts';
+import { invalidInput } from '../../shared/errors.ts';
 
-/** What was given for a prompt's arguments, by name. The protocol knows text only. */
+/** The arguments of a prompt by name. The protocol knows text only. */
 export type PromptValues = Readonly<Record<string, string | undefined>>;
 
-/** A prompt is text of ours about memories that its operations read. */
+/** A prompt: our text around the memories that its operations read. */
 export interface Prompt {
   name: string;
   title: string;
   description: string;
   arguments: readonly (PromptArgument & { name: string })[];
-  /** What is read for it, each with one top-level field; all with the same variables. */
+  /** Its queries by name, each with one top-level field; all get the same variables. */
   operations: Readonly<Record<string, string>>;
   toVariables: (given: PromptValues) => Record<string, unknown>;
-  /** One message each. */
+  /** Returns the messages. */
   write: (found: never, given: PromptValues) => string[];
 }
 

@@ -1,9 +1,9 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
-import type { ToolGroup } from '../config/tool-groups.ts';
+import type { ToolGroup } from '../../config/tool-groups.ts';
 
 /**
  * A tool is one GraphQL operation under another name. Its arguments are the operation's variables (or the fields of
- * its one `$input`), and its description and theirs are those of the schema, so that the two doors cannot disagree.
+ * its one `$input`), and all descriptions are those of the schema.
  */
 export interface Tool {
   name: `memory_${string}`;
@@ -15,6 +15,17 @@ export interface Tool {
    */
   operation: string;
   annotations: ToolAnnotations;
-  /** The result for a reader; `structuredContent` carries the same for a program. */
+  /** Writes the result as text for a model; `structuredContent` carries the same for a program. */
   describe: (result: never) => string;
 }
+
+/** A tool as its file lists it; tools.ts adds the group, which is the name of the file. */
+export type GroupedTool = Omit<Tool, 'group'>;
+
+export const reads: ToolAnnotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
+export const writes: ToolAnnotations = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: false,
+};

@@ -10,9 +10,9 @@ import {
   type GraphQLLeafType,
   type GraphQLNullableType,
 } from 'graphql';
-import { invalidInput } from '../shared/errors.ts';
-import { toSnakeCase } from '../shared/names.ts';
-import { isPlainObject, parseJson } from './json-text.ts';
+import { invalidInput } from '../../shared/errors.ts';
+import { toSnakeCase } from '../../shared/names.ts';
+import { isPlainObject, parseJson } from '../../shared/json-text.ts';
 import { toArgument, type Operation, type ToolArgument } from './operation.ts';
 import { requestContextName } from './request-context.ts';
 
@@ -20,9 +20,9 @@ type Values = Record<string, unknown>;
 type NullableType = GraphQLInputType & GraphQLNullableType;
 
 /**
- * The variables of the operation, from a tool's arguments. Names inside free-form values are left as they are. What a
- * model sent as the text of a list, an object, a number or a flag is taken for what it stands for. What does not fit is
- * refused here: GraphQL would do so too, but with names that the model never used and without what is allowed.
+ * Turns the arguments of a tool into the variables of its operation. A list, object, number or flag that a model sent as
+ * text is parsed. Wrong values are refused here, because GraphQL's own message uses names that the model does not know
+ * and does not say what is allowed.
  */
 export function toVariables(operation: Operation, given: Values): Values {
   const own = Object.fromEntries(Object.entries(given).filter(([name]) => name !== requestContextName));
@@ -30,7 +30,7 @@ export function toVariables(operation: Operation, given: Values): Values {
   return operation.hasInputObject ? { input: values } : values;
 }
 
-/** Of the object at `path`, which is blank for the arguments themselves. */
+/** Reads the fields of the object at `path`, which is blank for the arguments themselves. */
 function readFields(fields: readonly ToolArgument[], given: Values, path: string): Values {
   const pathOf = (name: string): string => (path === '' ? name : `${path}.${name}`);
   const byName = new Map(fields.map((field) => [toSnakeCase(field.name), field]));
@@ -87,7 +87,7 @@ function refuseShape(given: unknown, path: string, type: NullableType): Error {
   return invalidInput(path, shape, given, `Send ${path} as ${shape}, such as ${JSON.stringify(exampleOf(type))}.`);
 }
 
-/** The schema says what fits. It is asked twice, as execution reads the value again. */
+/** Checks a leaf against its GraphQL type. Execution parses it again. */
 function readLeaf(given: unknown, path: string, type: GraphQLLeafType): unknown {
   const value = typeof given === 'string' ? readScalarText(type.name, given) : given;
   try {
@@ -99,7 +99,7 @@ function readLeaf(given: unknown, path: string, type: GraphQLLeafType): unknown 
   return value;
 }
 
-/** Text that is not exactly a number or a flag stays text. */
+/** Parses text that is exactly a number or a flag; other text stays text. */
 function readScalarText(typeName: string, text: string): unknown {
   const isNumber = typeName === 'Int' || typeName === 'Float';
   if (isNumber && /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) && Number.isFinite(Number(text))) return Number(text);
@@ -133,7 +133,7 @@ function exampleOf(given: GraphQLInputType): unknown {
 
 const time = '2026-01-31T12:00:00Z';
 
-/** All others are text. */
+/** Scalars that are not listed are text. */
 const scalars: Record<string, { description: string; example: unknown }> = {
   Int: { description: 'a whole number of at most 32 bits', example: 1 },
   Float: { description: 'a number', example: 0.5 },

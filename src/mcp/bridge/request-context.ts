@@ -1,15 +1,22 @@
-import { invalidInput, MemoryError } from '../shared/errors.ts';
-import { toSnakeCase } from '../shared/names.ts';
-import { requestIdPattern, type RequestContext } from '../shared/request-context.ts';
-import type { ObjectSchema } from './json-schema.ts';
-import { isPlainObject, parseJson } from './json-text.ts';
+import { invalidInput, MemoryError } from '../../shared/errors.ts';
+import { toSnakeCase } from '../../shared/names.ts';
+import { requestIdPattern, type RequestContext } from '../../shared/request-context.ts';
+import { isPlainObject, parseJson } from '../../shared/json-text.ts';
 
-/** The argument that every tool takes beside those of its operation. */
+export type JsonSchema = Record<string, unknown>;
+
+export interface ObjectSchema extends JsonSchema {
+  type: 'object';
+  properties: Record<string, JsonSchema>;
+  required: string[];
+}
+
+/** The argument that every tool takes besides those of its operation. */
 export const requestContextName = 'request_context';
 
 const parts = ['requestId', 'subrequestId', 'segmentId'] as const satisfies (keyof RequestContext)[];
 
-/** Short, because every tool has it twice. */
+/** Kept short: it appears twice in each tool of tools/list. */
 export const requestContextSchema: ObjectSchema = {
   type: 'object',
   description: "Ids of the caller's request: the answer carries them, and so does the event of a write.",
@@ -17,7 +24,7 @@ export const requestContextSchema: ObjectSchema = {
   required: ['request_id'],
 };
 
-/** Null when there is none. Keys that are not known are let pass, as callers put more into it than is used here. */
+/** Reads the argument; null if it is absent. Unknown keys are ignored: callers pass their whole context object. */
 export function readRequestContext(given: unknown, mayBeKept: (id: string) => boolean): RequestContext | null {
   if (given === null || given === undefined) return null;
   const value = typeof given === 'string' ? parseJson(given) : given;
@@ -33,7 +40,7 @@ export function readRequestContext(given: unknown, mayBeKept: (id: string) => bo
 
 const hint = `Send ${requestContextName} as {"request_id": "your-id"}, or leave it out.`;
 
-/** It would stand in every log line and event: what must not be there is not told back either. */
+/** Refuses an id that looks like a secret: it would go into every log line and event. The message does not quote it. */
 function refuseUnlessKept(part: (typeof parts)[number], id: string | null, mayBeKept: (id: string) => boolean): void {
   if (id === null || mayBeKept(id)) return;
   const problem = 'an id that is no password, key, token or personal number; given one, which is not shown';
@@ -54,7 +61,7 @@ function readId(name: string, given: unknown): string {
   );
 }
 
-/** As it is told to the caller. */
+/** Returns the context as the answer shows it, without absent ids. */
 export function describeRequestContext(context: RequestContext): Record<string, string> {
   return Object.fromEntries(
     parts.flatMap((part) => (context[part] === null ? [] : [[toSnakeCase(part), context[part]]])),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { inputSchemaOf } from '../../src/mcp/input-schema.ts';
-import { requestContextSchema } from '../../src/mcp/request-context.ts';
+import { inputSchemaOf } from '../../src/mcp/bridge/json-schema.ts';
+import { requestContextSchema } from '../../src/mcp/bridge/request-context.ts';
 import { paintOf, paintWall, readPaintOperation } from './paint.ts';
 
 const spot = {

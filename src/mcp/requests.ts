@@ -18,8 +18,8 @@ type Params<Request extends z.ZodObject> = z.ZodPipe<
 >;
 
 /**
- * The request as the SDK has it, with parameters that are refused in one sentence. Left to itself, the SDK tells the
- * client all that zod found, as JSON and as an internal error.
+ * Returns the SDK's request schema with parameters that are refused in one sentence. The SDK itself answers bad ones with
+ * an internal error that contains zod's report as JSON.
  */
 function plainlyRefused<Request extends z.ZodObject>(
   request: Request,
@@ -46,7 +46,7 @@ function describeIssue({ issues: [issue] }: z.ZodError, params: unknown): string
 
 const typeNames: Record<string, string> = { object: 'an object', record: 'an object', string: 'text' };
 
-/** Made once: there is a server for each connection. */
+/** The request schemas, made once for the servers of all connections. */
 export const requests = {
   listTools: plainlyRefused(ListToolsRequestSchema),
   callTool: plainlyRefused(CallToolRequestSchema),

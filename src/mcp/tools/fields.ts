@@ -1,4 +1,9 @@
-/** What a tool tells of a memory. The fields of one type for a tool that answers with that type, else `memoryFields`. */
+/** What a write did not store; see `describeOmissions`. */
+export const omissionFields = 'redacted cut { field fromLength toLength }';
+
+/** How a mutation refuses; every operation of one must select it. */
+export const problemFields = '... on Problem { code message hint }';
+
 const commonFields = /* GraphQL */ `
   type
   id: uuid
@@ -53,7 +58,7 @@ const ownFields = {
   `,
 };
 
-/** What only a reader of one memory wants: in a list of results it would crowd out the results. */
+/** Shown for one memory only: in a list they would crowd out the results. */
 const detailFields = {
   Episode: /* GraphQL */ `
     consolidationAttempts
@@ -91,44 +96,22 @@ export const episodeFields = allOf('Episode');
 export const factFields = allOf('Fact');
 export const ruleFields = allOf('Rule');
 
-/** Of a memory of whatever type, all that there is. */
+/** All fields of a memory of any type. */
 export const memoryFields = `
   __typename ${commonFields} ${commonDetails}
   ${onEachType((type) => `${ownFields[type]} ${detailFields[type]}`)}
 `;
 
-/** The same for one of many. */
+/** The fields of a memory in a list. */
 export const briefMemoryFields = `__typename ${commonFields} ${onEachType((type) => ownFields[type])}`;
 
 function onEachType(fieldsOf: (type: TypeName) => string): string {
   return (Object.keys(ownFields) as TypeName[]).map((type) => `... on ${type} { ${fieldsOf(type)} }`).join('\n');
 }
 
-/** What every memory has in the result of a tool. */
+/** The part of a tool's result that every memory has. */
 export interface MemoryResult {
   type: string;
   id: string;
   content: string;
-}
-
-/** What a tool tells of an event. */
-export const eventFields = /* GraphQL */ `
-  id: uuid
-  eventType
-  entityType
-  entityId
-  occurredAt
-  actor
-  requestId
-  subrequestId
-  segmentId
-`;
-
-export interface EventResult {
-  id: string;
-  event_type: string;
-  entity_type: string;
-  entity_id: string;
-  occurred_at: string;
-  actor: string;
 }

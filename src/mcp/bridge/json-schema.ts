@@ -1,26 +1,60 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   getNamedType,
+  getNullableType,
   isCompositeType,
   isEnumType,
+  isInputObjectType,
   isListType,
   isNonNullType,
+  type GraphQLInputType,
   type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
   type SelectionSetNode,
 } from 'graphql';
-import { toSnakeCase } from '../shared/names.ts';
-import { scalarSchema, type JsonSchema, type ObjectSchema } from './json-schema.ts';
-import type { Operation } from './operation.ts';
-import { findPayloadField, isProblem, possibleTypes } from './payload.ts';
-import { requestContextName, requestContextSchema } from './request-context.ts';
-import { inlined, selectedFields } from './selection.ts';
+import { toSnakeCase } from '../../shared/names.ts';
+import {
+  findPayloadField,
+  inlined,
+  isProblem,
+  possibleTypes,
+  selectedFields,
+  toArgument,
+  type Operation,
+  type ToolArgument,
+} from './operation.ts';
+import { requestContextName, requestContextSchema, type JsonSchema, type ObjectSchema } from './request-context.ts';
+
+/** Returns the JSON schema of a tool's arguments. */
+export function inputSchemaOf(operation: Operation): ObjectSchema {
+  const schema = argumentsSchema(operation.arguments);
+  return { ...schema, properties: { ...schema.properties, [requestContextName]: requestContextSchema } };
+}
+
+function argumentsSchema(fields: readonly ToolArgument[]): ObjectSchema {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      fields.map(({ name, type, description }) => [toSnakeCase(name), { ...argumentSchema(type), description }]),
+    ),
+    required: fields.filter(({ isRequired }) => isRequired).map(({ name }) => toSnakeCase(name)),
+    additionalProperties: false,
+  };
+}
+
+function argumentSchema(given: GraphQLInputType): JsonSchema {
+  const type = getNullableType(given);
+  if (isListType(type)) return { type: 'array', items: argumentSchema(type.ofType) };
+  if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name) };
+  if (isInputObjectType(type)) return argumentsSchema(Object.values(type.getFields()).map(toArgument));
+  return scalarSchema(type.name);
+}
 
 /**
- * Of what `toToolResult` makes of the operation's answer. Without the descriptions, which schema.graphql has: they would
- * double what a client reads, and often what its model reads, before the first call.
+ * Returns the JSON schema of what `toToolResult` returns. It has no descriptions: they would double what a client, and
+ * often its model, reads before the first call.
  */
 export function outputSchemaOf(schema: GraphQLSchema, operation: Operation): ObjectSchema {
   const { field, fieldNode } = operation;
@@ -71,7 +105,7 @@ function orNull(schema: JsonSchema): JsonSchema {
   return { ...schema, type: [schema['type'], 'null'], ...(values && { enum: [...values, null] }) };
 }
 
-/** One schema that fits them all: only what all of them have is required. */
+/** Returns one schema that fits all of these objects: a property is required if all of them require it. */
 function merge(schemas: readonly ObjectSchema[]): ObjectSchema {
   const names = new Set(schemas.flatMap(({ properties }) => Object.keys(properties)));
   return {
@@ -88,3 +122,15 @@ function mergeProperty(schemas: readonly ObjectSchema[], name: string): JsonSche
   );
   return distinct.length === 1 ? (distinct[0] as JsonSchema) : { anyOf: distinct };
 }
+
+function scalarSchema(name: string): JsonSchema {
+  return scalarSchemas[name] ?? { type: 'string' };
+}
+
+const scalarSchemas: Record<string, JsonSchema> = {
+  Int: { type: 'integer' },
+  Float: { type: 'number' },
+  Boolean: { type: 'boolean' },
+  DateTime: { type: 'string', format: 'date-time' },
+  JSONObject: { type: 'object' },
+};
