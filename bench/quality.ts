@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SearchMode } from '../src/retrieval/defaults.ts';
+import type { SearchMode } from '../src/retrieval/query/defaults.ts';
 import type { Benchmark, Figure } from './benchmark.ts';
 import { askQuestions, storeQualityData, type QualityDoor } from './quality/ask.ts';
 import { generateQualityData } from './quality/generate.ts';

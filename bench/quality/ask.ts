@@ -1,4 +1,4 @@
-import type { SearchMode } from '../../src/retrieval/defaults.ts';
+import type { SearchMode } from '../../src/retrieval/query/defaults.ts';
 import type { Answered } from './grade.ts';
 import type { FactToStore, QualityData, Question, RuleToStore, SessionToStore } from './memories.ts';
 

@@ -7,10 +7,10 @@ import type { LinkDirection } from '../db/sql/links-of.ts';
 import type { MemoryType } from '../db/sql/memory-snapshot.ts';
 import type { ChangeKind } from '../db/sql/changes-between.ts';
 import type { Relation } from '../memory/links/links.ts';
-import type { Intent } from '../retrieval/intent.ts';
-import type { DropStage } from '../retrieval/stages.ts';
-import type { TokenizerName } from '../retrieval/tokenizers.ts';
-import type { SectionName } from '../retrieval/sections.ts';
+import type { Intent } from '../retrieval/query/intent.ts';
+import type { DropStage } from '../retrieval/pipeline/stages.ts';
+import type { TokenizerName } from '../retrieval/context/tokenizers.ts';
+import type { SectionName } from '../retrieval/context/sections.ts';
 
 /** Every closed set that more than one type uses. The check constraints of the tables hold the same values. */
 

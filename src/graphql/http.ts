@@ -2,7 +2,7 @@ import type { DocumentNode } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { RequestContext } from '../shared/request-context.ts';
-import { pagePolicy } from '../http/security-headers.ts';
+import { pagePolicy } from '../shared/security-headers.ts';
 import type { GraphQLContext } from './context.ts';
 import { maskError } from './errors.ts';
 import { createPipeline, type PipelineOptions } from './execute.ts';

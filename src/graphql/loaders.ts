@@ -7,7 +7,7 @@ import { listLinks, loadEnds, type LinkEnd, type LinkOfMemory, type LinksChoice 
 import type { MemoryReference } from '../memory/links/links.ts';
 import { loadMemories, referenceKey, type StoredRow } from '../memory/memories.ts';
 import { onlyButlerOf } from '../memory/reach.ts';
-import { listReceiptsOf, type ReceiptSummary } from '../retrieval/receipts.ts';
+import { listReceiptsOf, type ReceiptSummary } from '../retrieval/receipts/receipts.ts';
 import { listApplications, listLearnedFrom, listSuccessors } from '../memory/links/relatives.ts';
 
 /** A question that is asked of many memories at once: which one, and how. */

@@ -4,16 +4,16 @@ import type { MemoryContext } from '../memory/context.ts';
 import { invalidInput } from '../shared/errors.ts';
 import type { MemoryReference } from '../memory/links/links.ts';
 import { asMemory, referenceKey, type Memory, type MemoryRow } from '../memory/memories.ts';
-import type { SearchMode } from './defaults.ts';
-import { diversify, type Variety } from './diversify.ts';
+import type { SearchMode } from './query/defaults.ts';
+import { diversify, type Variety } from './pipeline/diversify.ts';
 import type { SearchFilter } from './filter.ts';
-import { findMatches, type FoundMatches } from './find-matches.ts';
-import { byScore, type Match } from './fuse.ts';
-import { loadFound, type Found } from './load-found.ts';
-import type { PreparedSearch } from './plan.ts';
-import { scorePartsOf, weightedScore, type CompositeParts } from './score.ts';
+import { findMatches, type FoundMatches } from './pipeline/find-matches.ts';
+import { byScore, type Match } from './pipeline/fuse.ts';
+import { loadFound, type Found } from './pipeline/load.ts';
+import type { PreparedSearch } from './plan/plan.ts';
+import { scorePartsOf, weightedScore, type CompositeParts } from './pipeline/score.ts';
 import { prepareSearch, type Considered, type SearchOutcome, type SearchResult } from './search.ts';
-import { Stopwatch, type Milliseconds } from './stopwatch.ts';
+import { Stopwatch, type Milliseconds } from './pipeline/stopwatch.ts';
 
 export interface RecallInput extends Omit<SearchFilter, 'types'> {
   topic: string;

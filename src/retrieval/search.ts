@@ -4,16 +4,16 @@ import type { MemoryContext } from '../memory/context.ts';
 import type { MemoryReference } from '../memory/links/links.ts';
 import { asMemory, referenceKey, type Memory, type MemoryRow } from '../memory/memories.ts';
 import { checkOptionalUuid } from '../memory/values.ts';
-import { completeSearch, matchesToRank, type SearchMode } from './defaults.ts';
+import { completeSearch, matchesToRank, type SearchMode } from './query/defaults.ts';
 import { completeFilter, type SearchFilter } from './filter.ts';
-import { findMatches, type FoundMatches } from './find-matches.ts';
-import type { Match, MatchParts } from './fuse.ts';
-import { routeQuery, type Intent } from './intent.ts';
-import { loadFound } from './load-found.ts';
-import type { PreparedSearch, SemanticChannel } from './plan.ts';
-import { readQuery, type QueryReading } from './query-text.ts';
-import { Stopwatch, type Milliseconds } from './stopwatch.ts';
-import type { DropStage } from './stages.ts';
+import { findMatches, type FoundMatches } from './pipeline/find-matches.ts';
+import type { Match, MatchParts } from './pipeline/fuse.ts';
+import { routeQuery, type Intent } from './query/intent.ts';
+import { loadFound } from './pipeline/load.ts';
+import type { PreparedSearch, SemanticChannel } from './plan/plan.ts';
+import { readQuery, type QueryReading } from './query/query-text.ts';
+import { Stopwatch, type Milliseconds } from './pipeline/stopwatch.ts';
+import type { DropStage } from './pipeline/stages.ts';
 
 export interface SearchInput extends SearchFilter {
   query: string;

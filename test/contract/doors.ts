@@ -37,8 +37,8 @@ import {
 import { markRule, storeRule, type MarkRuleInput, type StoreRuleInput } from '../../src/memory/rules/rules.ts';
 import { readStats, type Count } from '../../src/lifecycle/stats.ts';
 import { undoEvent, type UndoInput } from '../../src/memory/history/undo.ts';
-import { buildContext, type ContextInput } from '../../src/retrieval/context.ts';
-import { explainMemory, type ExplainQueryInput } from '../../src/retrieval/explain.ts';
+import { buildContext, type ContextInput } from '../../src/retrieval/context/context.ts';
+import { explainMemory, type ExplainQueryInput } from '../../src/retrieval/explain/explain.ts';
 import { recallMemories, type RecallInput } from '../../src/retrieval/recall.ts';
 import { searchMemories, type SearchInput, type SearchOutcome } from '../../src/retrieval/search.ts';
 import { toCamelCase, toSnakeCase } from '../../src/shared/names.ts';

@@ -7,7 +7,7 @@ import { ingestEpisodes } from '../../src/memory/episodes/episodes.ts';
 import { storeFact } from '../../src/memory/facts/facts.ts';
 import { payloadOf } from '../../src/memory/history/undo.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
-import { replayReceipt } from '../../src/retrieval/replay.ts';
+import { replayReceipt } from '../../src/retrieval/receipts/replay.ts';
 import { scripted } from '../lifecycle/consolidation/setup.ts';
 import { canaries, canaryCount, canaryText, dumpTables, leaksIn, redactionConfig } from '../redaction/canaries.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
@@ -38,8 +38,8 @@ describe('what must not be kept', () => {
   const newButler = (): string => `butler ${++names}`;
   const eventOf = async (entityId: string): Promise<ReturnType<typeof payloadOf> & { id: string }> => {
     const event = await testApp.core.db
-      .tenant('default')
-      .memoryEvent.findFirstOrThrow({ where: { entityId }, orderBy: { sequence: 'desc' } });
+      .forTenant('default')
+      .client.memoryEvent.findFirstOrThrow({ where: { entityId }, orderBy: { sequence: 'desc' } });
     return { ...payloadOf(event), id: event.id };
   };
 
@@ -213,8 +213,8 @@ describe('what must not be kept', () => {
     const { id } = await storeFact(context(), { subject: 'user', predicate: 'leak', content: 'none' });
     const write = (content: string): Promise<unknown> =>
       testApp.core.db
-        .tenant('default')
-        .fact.update({ where: { tenantId_id: { tenantId: 'default', id } }, data: { content } });
+        .forTenant('default')
+        .client.fact.update({ where: { tenantId_id: { tenantId: 'default', id } }, data: { content } });
     await write(canaryText);
     const leaks = (await dumpTables(testApp.core.db)).flatMap(leaksIn);
     await write('none');

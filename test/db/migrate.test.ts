@@ -7,7 +7,7 @@ import {
   type MigrationReport,
 } from '../../src/db/migrate.ts';
 import type { ContextReceipt } from '../../src/generated/prisma/client.ts';
-import { readCandidates, readChosen, readDropped } from '../../src/retrieval/receipt-form.ts';
+import { readCandidates, readChosen, readDropped } from '../../src/retrieval/receipts/receipt-form.ts';
 import { createEmptyDatabase, testEngine, type TestDatabase } from '../support/database.ts';
 import { drill } from '../support/drill.ts';
 import { insertRow, listTables, rowOf, seedTenant } from '../support/rows.ts';

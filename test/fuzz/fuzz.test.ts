@@ -18,7 +18,7 @@ import { normaliseContent, normaliseName } from '../../src/memory/text.ts';
 import { createRedactor } from '../../src/redaction/redactor.ts';
 import { readEpisode } from '../../src/lifecycle/consolidation/engines/patterns/read-episode.ts';
 import { inertText } from '../../src/shared/inert-text.ts';
-import { readQuery } from '../../src/retrieval/query-text.ts';
+import { readQuery } from '../../src/retrieval/query/query-text.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { startTicking } from '../support/clock.ts';
@@ -229,7 +229,7 @@ describe(`of ${inputs} inputs by the seed ${seed},`, () => {
       await sweepConsolidation(memory, { dryRun: false });
       testApp.clock.now = new Date(testApp.clock.now.getTime() + 6 * 3_600_000);
     }
-    const { episode } = testApp.core.db.tenant('default');
+    const { episode } = testApp.core.db.forTenant('default').client;
     expect(await episode.count({ where: { consolidationStatus: 'pending', forgottenAt: null } })).toBe(0);
     expect(await episode.findFirst({ where: { butler: 'zoe' } })).toMatchObject({
       consolidationStatus: 'consolidated',

@@ -12,8 +12,8 @@ import { disableRule } from '../../src/memory/rules/rule-changes.ts';
 import { markRule, storeRule } from '../../src/memory/rules/rules.ts';
 import { undoEvent } from '../../src/memory/history/undo.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
-import { buildContext } from '../../src/retrieval/context.ts';
-import { replayReceipt } from '../../src/retrieval/replay.ts';
+import { buildContext } from '../../src/retrieval/context/context.ts';
+import { replayReceipt } from '../../src/retrieval/receipts/replay.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { insertRow, rowOf, type Row } from '../support/rows.ts';
 import { newScene, type Scene, type SweepFunction } from './support.ts';
@@ -127,9 +127,9 @@ describe('facts that do not count any more', () => {
     core.clock.now = core.day(10);
     await sweepKeeping({ facts: 10 });
     const seenBy = async (name: string): Promise<number> => {
-      const db = core.db.confinedTo(name);
+      const db = core.db.forTenant(scene.tenantId, { butler: name });
       const context = { ...scene.context({ ...butler, butler: name }), db };
-      const links = await db.tenant(scene.tenantId).memoryLink.count();
+      const links = await db.client.memoryLink.count();
       return links + (await loadEnds(context, [target])).size;
     };
     expect([await seenBy('home'), await seenBy('work')]).toEqual([2, 0]);

@@ -5,7 +5,7 @@ import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes/episodes
 import { storeFact } from '../../src/memory/facts/facts.ts';
 import { forgetMemory } from '../../src/memory/memories.ts';
 import { markRule, storeRule } from '../../src/memory/rules/rules.ts';
-import { explainMemory, type MemoryExplanation } from '../../src/retrieval/explain.ts';
+import { explainMemory, type MemoryExplanation } from '../../src/retrieval/explain/explain.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
 import { searchMemories, type SearchInput, type SearchResult } from '../../src/retrieval/search.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';
@@ -155,9 +155,7 @@ describe('as of a moment', () => {
         context,
         ['Book flights on Friday', ...others].map((content) => ({ butler: 'alfred', content })),
       );
-      await context.db
-        .tenant(context.principal.tenantId)
-        .$executeRaw(Prisma.sql`UPDATE episodes SET content = 'Take the train'`);
+      await context.db.client.$executeRaw(Prisma.sql`UPDATE episodes SET content = 'Take the train'`);
       const embed = vi.spyOn(context.embedder, 'embed');
       const [best] = await ask({});
       const counts = embed.mock.calls.map(([texts]) => texts.length);

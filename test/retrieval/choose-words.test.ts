@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { selectFrequentCounts, type LexemeCounts } from '../../src/db/sql/search-plan.ts';
 import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { chooseWords } from '../../src/retrieval/choose-words.ts';
-import { createStatistics, type CorpusStatistics } from '../../src/retrieval/corpus-statistics.ts';
+import { chooseWords } from '../../src/retrieval/plan/choose-words.ts';
+import { createStatistics, type CorpusStatistics } from '../../src/retrieval/plan/corpus-statistics.ts';
 import { completeFilter } from '../../src/retrieval/filter.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { newTenant, useRetrieval } from './setup.ts';
@@ -81,7 +81,7 @@ it('samples by marks that tell which rows have two words', async () => {
     await storeEpisode(context, { butler: 'alfred', content });
   const filter = completeFilter(context, { types: ['episode'] });
   const statement = selectFrequentCounts(filter, ['green', 'tea', 'milk'], new Map([['episode', 1_000_000]]));
-  const [answer] = await context.db.roundTrip(context.principal.tenantId, [statement]);
+  const [answer] = await context.db.roundTrip([statement]);
   const counts = JSON.parse(answer ?? '[]') as LexemeCounts[];
   const [green, tea, milk] = ['green', 'tea', 'milk'].map((lexeme) => {
     const found = counts.find((one) => one.lexeme === lexeme);

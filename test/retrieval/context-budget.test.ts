@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fileSchema } from '../../src/config/schema.ts';
-import { fitBudget, type Fitted, type Line } from '../../src/retrieval/fit-budget.ts';
-import type { SectionName } from '../../src/retrieval/sections.ts';
-import { loadTokenizer, type Tokenizer } from '../../src/retrieval/tokenizers.ts';
+import { fitBudget, type Fitted, type Line } from '../../src/retrieval/pipeline/fit.ts';
+import type { SectionName } from '../../src/retrieval/context/sections.ts';
+import { loadTokenizer, type Tokenizer } from '../../src/retrieval/context/tokenizers.ts';
 import { testConfig } from '../support/config.ts';
 
 const settings = testConfig().memory.retrieval.context;

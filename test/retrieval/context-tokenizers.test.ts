@@ -3,7 +3,7 @@ import { countTokens as countCl100k } from 'gpt-tokenizer/encoding/cl100k_base';
 import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/schema.ts';
-import { loadTokenizer, type TokenizerName } from '../../src/retrieval/tokenizers.ts';
+import { loadTokenizer, type TokenizerName } from '../../src/retrieval/context/tokenizers.ts';
 import { testConfig } from '../support/config.ts';
 
 function choose(tokenizer: TokenizerName, env: Record<string, string> = {}): Config {

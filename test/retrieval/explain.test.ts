@@ -12,7 +12,7 @@ import {
   type ExplainContextInput,
   type ExplainQueryInput,
   type MemoryExplanation,
-} from '../../src/retrieval/explain.ts';
+} from '../../src/retrieval/explain/explain.ts';
 import { newTenant, useRetrieval } from './setup.ts';
 
 const retrieval = useRetrieval();
@@ -72,7 +72,7 @@ describe('a memory that comes', () => {
     await inRecall(memory);
 
     expect((await getMemory(context, memory)).row.referenceCount).toBe(0);
-    expect(await context.db.tenant(context.principal.tenantId).contextReceipt.count()).toBe(0);
+    expect(await context.db.client.contextReceipt.count()).toBe(0);
   });
 });
 

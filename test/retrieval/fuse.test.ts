@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CandidateRow } from '../../src/db/sql/search-candidates.ts';
-import { fuse, type Match } from '../../src/retrieval/fuse.ts';
+import { fuse, type Match } from '../../src/retrieval/pipeline/fuse.ts';
 import { testConfig } from '../support/config.ts';
 
 const { retrieval } = testConfig().memory;

@@ -4,7 +4,7 @@ import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { storeFact, type StoreFactInput } from '../../src/memory/facts/facts.ts';
 import { storeRule } from '../../src/memory/rules/rules.ts';
 import { recallMemories, recallMemoriesBatch } from '../../src/retrieval/recall.ts';
-import { compositeScore } from '../../src/retrieval/score.ts';
+import { compositeScore } from '../../src/retrieval/pipeline/score.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';
 
 const retrieval = useRetrieval();
@@ -21,9 +21,10 @@ const fact = (content: string, more: Partial<StoreFactInput> = {}): Promise<{ id
 async function ripen(id: string, maturity: string): Promise<void> {
   const { tenantId } = context.principal;
   const originalContent = maturity === 'anti_pattern' ? 'serve tea' : null;
-  await context.db
-    .tenant(tenantId)
-    .rule.update({ where: { tenantId_id: { tenantId, id } }, data: { maturity, originalContent } });
+  await context.db.client.rule.update({
+    where: { tenantId_id: { tenantId, id } },
+    data: { maturity, originalContent },
+  });
 }
 
 describe('recall', () => {

@@ -8,10 +8,10 @@ import {
   readCandidates,
   readChosen,
   readDropped,
-} from '../../src/retrieval/receipt-form.ts';
-import type { ReceiptCandidate, ReceiptChoice, ReceiptDrop } from '../../src/retrieval/receipts.ts';
-import { sectionOf } from '../../src/retrieval/sections.ts';
-import type { DropStage } from '../../src/retrieval/stages.ts';
+} from '../../src/retrieval/receipts/receipt-form.ts';
+import type { ReceiptCandidate, ReceiptChoice, ReceiptDrop } from '../../src/retrieval/receipts/receipts.ts';
+import { sectionOf } from '../../src/retrieval/context/sections.ts';
+import type { DropStage } from '../../src/retrieval/pipeline/stages.ts';
 
 /** As the database gives back what it was given. */
 const stored = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

@@ -5,10 +5,10 @@ import { storeFact, type StoreFactInput } from '../../src/memory/facts/facts.ts'
 import { confirmMemory, forgetMemory, referenceKey } from '../../src/memory/memories.ts';
 import { editRule } from '../../src/memory/rules/rule-changes.ts';
 import { storeRule } from '../../src/memory/rules/rules.ts';
-import { buildContext, type ContextOutcome } from '../../src/retrieval/context.ts';
-import { explainReceipt } from '../../src/retrieval/explain-receipt.ts';
+import { buildContext, type ContextOutcome } from '../../src/retrieval/context/context.ts';
+import { explainReceipt } from '../../src/retrieval/explain/explain-receipt.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
-import { keepChoice } from '../../src/retrieval/receipt-form.ts';
+import { keepChoice } from '../../src/retrieval/receipts/receipt-form.ts';
 import {
   draftOf,
   fingerprintOf,
@@ -17,8 +17,8 @@ import {
   listReceiptsOf,
   type ReceiptChoice,
   type ReceiptSubject,
-} from '../../src/retrieval/receipts.ts';
-import { replayReceipt } from '../../src/retrieval/replay.ts';
+} from '../../src/retrieval/receipts/receipts.ts';
+import { replayReceipt } from '../../src/retrieval/receipts/replay.ts';
 import { searchMemories, type SearchOutcome } from '../../src/retrieval/search.ts';
 import { newTenant, useRetrieval } from './setup.ts';
 
@@ -130,10 +130,10 @@ describe('the receipt of a context', () => {
       ...context,
       db: {
         ...db,
-        roundTrip: async (tenantId, statements, settings) => {
+        roundTrip: async (statements, settings) => {
           if (statements.some(({ text }) => text.includes('INSERT INTO context_receipts')))
             throw new Error('no receipt');
-          return db.roundTrip(tenantId, statements, settings);
+          return db.roundTrip(statements, settings);
         },
       },
     };
@@ -297,7 +297,7 @@ describe('a replay', () => {
     const where = { tenantId_id: { tenantId, id: receiptId } };
     const { chosen } = await getReceipt(context, receiptId);
     const choose = (change: Partial<ReceiptChoice>): Promise<unknown> =>
-      context.db.tenant(tenantId).contextReceipt.update({
+      context.db.client.contextReceipt.update({
         where,
         data: { chosen: [keepChoice({ ...(chosen[0] as ReceiptChoice), ...change })] as never },
       });

@@ -3,7 +3,7 @@ import type { Reranker } from '../../src/embedding/reranker.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { storeFact } from '../../src/memory/facts/facts.ts';
-import { explainMemory } from '../../src/retrieval/explain.ts';
+import { explainMemory } from '../../src/retrieval/explain/explain.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';

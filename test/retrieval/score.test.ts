@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { completeSearch, completeTokenBudget } from '../../src/retrieval/defaults.ts';
-import { compositeScore } from '../../src/retrieval/score.ts';
+import { completeSearch, completeTokenBudget } from '../../src/retrieval/query/defaults.ts';
+import { compositeScore } from '../../src/retrieval/pipeline/score.ts';
 import { testConfig } from '../support/config.ts';
 
 const { retrieval } = testConfig().memory;

@@ -4,7 +4,7 @@ import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { storeFact } from '../../src/memory/facts/facts.ts';
 import { storeRule } from '../../src/memory/rules/rules.ts';
-import { steady } from '../../src/retrieval/fuse.ts';
+import { steady } from '../../src/retrieval/pipeline/fuse.ts';
 import { searchMemories, searchMemoriesBatch } from '../../src/retrieval/search.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';
 

@@ -62,7 +62,7 @@ export function eraseFromRuns(erased: Erased): Prisma.Sql {
     RETURNING r.id::text`;
 }
 
-/** The lists of a receipt are as src/retrieval/receipt-form.ts says: candidates and drops have an id among their values. */
+/** The lists of a receipt are as src/retrieval/receipts/receipt-form.ts says: candidates and drops have an id among their values. */
 const isErased = (erased: Erased): Prisma.Sql => Prisma.sql`item ?| ${idsOf(erased)}`;
 const itemsOf = (column: string): Prisma.Sql =>
   Prisma.sql`jsonb_array_elements(${Prisma.raw(column)}) WITH ORDINALITY AS items (item, place)`;

@@ -12,7 +12,7 @@ export interface ReceiptsQuery {
 
 /**
  * The latest receipts that show each of several memories, newest first, in one statement. What is chosen is at the place
- * that the memory has in memory_ids, its type and version first (src/retrieval/receipt-form.ts).
+ * that the memory has in memory_ids, its type and version first (src/retrieval/receipts/receipt-form.ts).
  */
 export function selectReceiptsOf({ tenantId, references, butler, at, limit }: ReceiptsQuery): Prisma.Sql {
   return Prisma.sql`

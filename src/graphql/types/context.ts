@@ -1,4 +1,9 @@
-import { buildContext, buildContextBatch, type ContextOutcome, type ContextSection } from '../../retrieval/context.ts';
+import {
+  buildContext,
+  buildContextBatch,
+  type ContextOutcome,
+  type ContextSection,
+} from '../../retrieval/context/context.ts';
 import { builder } from '../builder.ts';
 import type { GraphQLContext } from '../context.ts';
 import { countShownArgument } from '../count-reference.ts';

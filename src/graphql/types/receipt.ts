@@ -1,6 +1,6 @@
 import { invalidInput } from '../../shared/errors.ts';
-import { explainReceipt } from '../../retrieval/explain-receipt.ts';
-import { explainMemory, type MemoryExplanation } from '../../retrieval/explain.ts';
+import { explainReceipt } from '../../retrieval/explain/explain-receipt.ts';
+import { explainMemory, type MemoryExplanation } from '../../retrieval/explain/explain.ts';
 import {
   getReceipt,
   type Receipt,
@@ -8,10 +8,10 @@ import {
   type ReceiptChoice,
   type ReceiptDrop,
   type ReceiptSummary,
-} from '../../retrieval/receipts.ts';
-import { replayReceipt, type ReplayOutcome } from '../../retrieval/replay.ts';
-import type { Intent } from '../../retrieval/intent.ts';
-import type { TokenizerName } from '../../retrieval/tokenizers.ts';
+} from '../../retrieval/receipts/receipts.ts';
+import { replayReceipt, type ReplayOutcome } from '../../retrieval/receipts/replay.ts';
+import type { Intent } from '../../retrieval/query/intent.ts';
+import type { TokenizerName } from '../../retrieval/context/tokenizers.ts';
 import { builder } from '../builder.ts';
 import { DropStageEnum, IntentEnum, MemoryTypeEnum, SectionNameEnum, TokenizerEnum } from '../enums.ts';
 import { limitComplexity, limitDescription, readLimit, usualLimit } from '../limits.ts';

@@ -2,7 +2,7 @@ import { effectiveConfidence } from '../../memory/confidence.ts';
 import { memoryTypeOf } from '../../memory/memories.ts';
 import { viewedAt } from '../../memory/history/snapshots.ts';
 import { onlyButlerOf } from '../../memory/reach.ts';
-import { draftOf, keepReceipts } from '../../retrieval/receipts.ts';
+import { draftOf, keepReceipts } from '../../retrieval/receipts/receipts.ts';
 import {
   recallMemories,
   recallMemoriesBatch,
@@ -17,7 +17,7 @@ import {
   type SearchOutcome,
   type SearchResult,
 } from '../../retrieval/search.ts';
-import { searchModes, type SearchMode } from '../../retrieval/defaults.ts';
+import { searchModes, type SearchMode } from '../../retrieval/query/defaults.ts';
 import { builder } from '../builder.ts';
 import type { GraphQLContext } from '../context.ts';
 import { countReferenceArgument } from '../count-reference.ts';

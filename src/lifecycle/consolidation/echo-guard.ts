@@ -1,8 +1,8 @@
 import { selectShown, type ShownRow, type Span } from '../../db/sql/select-shown.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { openReadable } from '../../memory/sealing.ts';
-import { fingerprintOf } from '../../retrieval/receipts.ts';
-import { blockStart } from '../../retrieval/sections.ts';
+import { fingerprintOf } from '../../retrieval/receipts/receipts.ts';
+import { blockStart } from '../../retrieval/context/sections.ts';
 import type { ClaimedEpisode } from './claim.ts';
 import { episodeIdOf } from './evidence.ts';
 import type { Evidence } from './output.ts';
@@ -51,7 +51,7 @@ async function loadShown(context: MemoryContext, { butler, episodes }: Observed)
   const span = spanOf(all);
   const sessionIds = new Set(all.flatMap(({ sessionId }) => (sessionId === null ? [] : [sessionId])));
   const withoutSession = all.filter(({ sessionId }) => sessionId === null);
-  const rows = await context.db.tenant(tenantId).$queryRaw<ShownRow[]>(
+  const rows = await context.db.client.$queryRaw<ShownRow[]>(
     selectShown({
       tenantId,
       butler,

@@ -4,7 +4,7 @@ import type { MemoryContext } from '../../memory/context.ts';
 import { referenceKey, type Memory } from '../../memory/memories.ts';
 import { isSealedRow } from '../../memory/sealing.ts';
 import { recallMemoriesBatch, type RecallResult } from '../../retrieval/recall.ts';
-import { loadTokenizer, type Tokenizer } from '../../retrieval/tokenizers.ts';
+import { loadTokenizer, type Tokenizer } from '../../retrieval/context/tokenizers.ts';
 import type { Claim, ClaimedEpisode } from './claim.ts';
 import { consolidationInstructions, dataTags, type DataTag } from './instructions.ts';
 

@@ -53,7 +53,7 @@ export async function undoEvent(context: MemoryContext, { eventId, idempotencyKe
     }
     return mutation.eventId;
   });
-  return context.db.tenant(tenantId).memoryEvent.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+  return context.db.client.memoryEvent.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
 }
 
 /** What an erasure did, and what followed from it, is there for good. */
@@ -70,7 +70,7 @@ function refuseErasure(event: MemoryEvent & { cause?: MemoryEvent | null }): voi
 /** A fact is superseded by the storing of another, and comes back only when that one goes: there is one live fact a key. */
 async function findRoot(context: MemoryContext, id: string): Promise<MemoryEvent> {
   const { tenantId } = context.principal;
-  const event = await context.db.tenant(tenantId).memoryEvent.findUnique({
+  const event = await context.db.client.memoryEvent.findUnique({
     where: { tenantId_id: { tenantId, id } },
     include: { cause: true },
   });
@@ -80,8 +80,7 @@ async function findRoot(context: MemoryContext, id: string): Promise<MemoryEvent
 
 /** Of texts that come back, made before the transaction because the model must not hold a connection. */
 async function prepareVectors(context: MemoryContext, root: MemoryEvent): Promise<Map<string, EmbeddedText>> {
-  const { tenantId } = context.principal;
-  const consequences = await context.db.transaction(tenantId, (transaction) => findConsequences(transaction, root));
+  const consequences = await context.db.transaction((transaction) => findConsequences(transaction, root));
   const vectors = new Map<string, EmbeddedText>();
   for (const event of [root, ...consequences]) {
     const { before, after } = payloadOf(event);

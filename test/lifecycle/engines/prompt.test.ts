@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildPrompt } from '../../../src/lifecycle/consolidation/prompt.ts';
 import { storeFact } from '../../../src/memory/facts/facts.ts';
 import { storeRule } from '../../../src/memory/rules/rules.ts';
-import { loadTokenizer } from '../../../src/retrieval/tokenizers.ts';
+import { loadTokenizer } from '../../../src/retrieval/context/tokenizers.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { claimOf, consolidationConfig, dataOf } from './setup.ts';
 

@@ -7,7 +7,7 @@ import { storeFact } from '../../../src/memory/facts/facts.ts';
 import { forgetMemory } from '../../../src/memory/memories.ts';
 import { storeRule } from '../../../src/memory/rules/rules.ts';
 import { searchMemories } from '../../../src/retrieval/search.ts';
-import { draftOf, keepReceipts } from '../../../src/retrieval/receipts.ts';
+import { draftOf, keepReceipts } from '../../../src/retrieval/receipts/receipts.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { encryptedConfig } from '../../support/encryption.ts';
 

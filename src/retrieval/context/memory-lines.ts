@@ -1,0 +1,104 @@
+import { inertText } from '../../shared/inert-text.ts';
+import { effectiveConfidence } from '../../memory/confidence.ts';
+import type { AsStored } from '../../db/stored-fact.ts';
+import { wordsOf } from '../words-of.ts';
+import type { Episode, Fact, Rule } from '../../generated/prisma/client.ts';
+
+type Common = 'id' | 'version' | 'content' | 'importance' | 'createdAt' | 'lastReferencedAt';
+type Decaying = 'scope' | 'permanence' | 'confidence' | 'decayRate' | 'lastConfirmedAt';
+type OfFact = 'subject' | 'predicate' | 'kind' | 'observedAt' | 'validTo' | 'sealedContent' | 'dataKeyId';
+type FactToShow = Pick<Fact, Common | Decaying | OfFact>;
+type RuleToShow = Pick<Rule, Common | Decaying | 'maturity'>;
+type EpisodeToShow = Pick<Episode, Common | 'observedAt'>;
+
+/** As much of a memory as its line is written from. */
+export type MemoryToShow =
+  | { type: 'fact'; row: FactToShow }
+  | { type: 'rule'; row: RuleToShow }
+  | { type: 'episode'; row: EpisodeToShow };
+
+/** The same as it is stored: a fact may be sealed. */
+export type MemoryToOpen =
+  | { type: 'fact'; row: AsStored<FactToShow> }
+  | { type: 'rule'; row: RuleToShow }
+  | { type: 'episode'; row: EpisodeToShow };
+
+/** One memory as one line of a context, as it is at a moment. Replaying a receipt depends on every byte of it. */
+export function lineOf(memory: MemoryToShow, at: Date): string {
+  switch (memory.type) {
+    case 'fact':
+      return factLine(memory.row, at);
+    case 'rule':
+      return ruleLine(memory.row, at);
+    case 'episode':
+      return episodeLine(memory.row, at);
+  }
+}
+
+/** Characters that the line has at most: of each, a backslash may come before it, and annotations are short. */
+export function longestLineOf({ type, row }: MemoryToShow): number {
+  const names = type === 'fact' ? row.subject.length + row.predicate.length : type === 'rule' ? row.scope.length : 0;
+  return 2 * (row.content.length + names) + 200;
+}
+
+function factLine(fact: FactToShow, at: Date): string {
+  const notes = [fact.permanence, ageOfFact(fact, at), ...ended(fact, at), ...confidenceNote(fact, at)];
+  return `- ${atLineStart(inertText(sentenceOf(fact)))} [${notes.join(', ')}]`;
+}
+
+/** A content that names its subject and predicate says it all: "User's name is John" needs no "user, name:". */
+function sentenceOf({ subject, predicate, content }: FactToShow): string {
+  const names = wordsOf(`${subject} ${predicate}`, lettersAndNumbers);
+  const said = wordsOf(content, lettersAndNumbers);
+  const isComplete = names.length > 0 && names.every((word) => said.includes(word));
+  return isComplete ? content : `${subject}, ${predicate.replaceAll('_', ' ')}: ${content}`;
+}
+
+/** Without marks, as lines have been since the first receipts were kept. */
+const lettersAndNumbers = /[\p{L}\p{N}]+/gu;
+
+function ageOfFact({ kind, observedAt, lastConfirmedAt, createdAt }: FactToShow, at: Date): string {
+  if (kind === 'event') return `observed ${age(observedAt ?? createdAt, at)}`;
+  return lastConfirmedAt === null ? `stored ${age(createdAt, at)}` : `confirmed ${age(lastConfirmedAt, at)}`;
+}
+
+function ended({ validTo }: FactToShow, at: Date): string[] {
+  return validTo !== null && validTo <= at ? [`ended ${age(validTo, at)}`] : [];
+}
+
+/** What did harm so often that it was turned into its opposite stands out from what to do. */
+function ruleLine(rule: RuleToShow, at: Date): string {
+  const notes = [rule.maturity, inertText(rule.scope), ...confidenceNote(rule, at)];
+  const content = inertText(rule.content);
+  const text = rule.maturity === 'anti_pattern' ? `WARNING: ${content}` : atLineStart(content);
+  return `- ${text} [${notes.join(', ')}]`;
+}
+
+function episodeLine({ content, observedAt, createdAt }: EpisodeToShow, at: Date): string {
+  return `- [${age(observedAt ?? createdAt, at)}] ${inertText(content)}`;
+}
+
+function confidenceNote(memory: FactToShow | RuleToShow, at: Date): string[] {
+  const confidence = Number(effectiveConfidence(memory, at).toFixed(2));
+  return confidence < 1 ? [`confidence ${confidence}`] : [];
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Rounded down; what another clock puts in the future is now. */
+export function age(moment: Date, at: Date): string {
+  const elapsed = at.getTime() - moment.getTime();
+  if (elapsed < minute) return 'just now';
+  if (elapsed < hour) return `${Math.floor(elapsed / minute)}m ago`;
+  if (elapsed < day) return `${Math.floor(elapsed / hour)}h ago`;
+  const days = Math.floor(elapsed / day);
+  if (days < 90) return `${days}d ago`;
+  return days < 730 ? `${Math.floor(days / 30)}mo ago` : `${Math.floor(days / 365)}y ago`;
+}
+
+/** At the start of an item a marker would open a heading, a quotation, a rule or a list. */
+function atLineStart(text: string): string {
+  return text.replace(/^(\d*)([#>*+=~_.)-])/, String.raw`$1\$2`);
+}

@@ -1,0 +1,103 @@
+import { selectPassingFilters } from '../../db/sql/passing-filters.ts';
+import type { RowFilter } from '../../db/sql/search-filter.ts';
+import { effectiveConfidence } from '../../memory/confidence.ts';
+import type { MemoryContext } from '../../memory/context.ts';
+import type { Memory } from '../../memory/memories.ts';
+import { corpusOf } from '../filter.ts';
+
+export type FilterStage =
+  | 'scope'
+  | 'type'
+  | 'forgotten'
+  | 'expired'
+  | 'disabled'
+  | 'validity'
+  | 'confidence'
+  | 'filter';
+
+export interface FilterDrop {
+  stage: FilterStage;
+  reason: string;
+}
+
+/** The first condition of a filter that keeps a memory from being found at all; null when it passes them all. */
+export async function findFilterDrop(
+  context: MemoryContext,
+  memory: Memory,
+  filter: RowFilter,
+): Promise<FilterDrop | null> {
+  return stateDrop(memory, filter) ?? narrowingDrop(context, memory, filter);
+}
+
+function stateDrop(memory: Memory, filter: RowFilter): FilterDrop | null {
+  return scopeDrop(memory, filter) ?? typeDrop(memory, filter) ?? goneDrop(memory, filter) ?? liveDrop(memory, filter);
+}
+
+function scopeDrop({ type, row }: Memory, { visibleButler, visibleScopes }: RowFilter): FilterDrop | null {
+  if (type === 'episode') {
+    if (visibleButler === null || row.butler === visibleButler) return null;
+    return {
+      stage: 'scope',
+      reason: `it is an episode of ${row.butler}, and those of ${visibleButler} were asked for`,
+    };
+  }
+  if (visibleScopes === null || visibleScopes.includes(row.scope)) return null;
+  return { stage: 'scope', reason: `its scope is ${row.scope}, and ${visibleScopes.join(' and ')} were asked for` };
+}
+
+function typeDrop({ type }: Memory, { types }: RowFilter): FilterDrop | null {
+  return types.includes(type) ? null : { stage: 'type', reason: `it is a ${type}; asked for: ${types.join(', ')}` };
+}
+
+function goneDrop({ type, row }: Memory, { at, validity }: RowFilter): FilterDrop | null {
+  const isForgotten = type === 'episode' ? row.forgottenAt !== null : row.validity === 'retracted';
+  const isAskedFor = type !== 'episode' && validity.includes('retracted');
+  if (isForgotten && !isAskedFor) return { stage: 'forgotten', reason: 'it was forgotten' };
+  if (type === 'episode') {
+    return row.expiresAt > at ? null : { stage: 'expired', reason: `it expired at ${row.expiresAt.toISOString()}` };
+  }
+  if (row.validity === 'expired' && !validity.includes('expired')) {
+    return { stage: 'expired', reason: 'its confidence fell below the threshold at which it expires' };
+  }
+  if (type === 'fact' || row.disabledAt === null) return null;
+  return { stage: 'disabled', reason: `it was disabled at ${row.disabledAt.toISOString()}` };
+}
+
+function liveDrop(memory: Memory, { at, validity, minConfidence }: RowFilter): FilterDrop | null {
+  if (memory.type === 'episode') return null;
+  const { row } = memory;
+  if (!validity.includes(row.validity)) {
+    return { stage: 'validity', reason: `it is ${row.validity}; asked for: ${validity.join(', ')}` };
+  }
+  const confidence = effectiveConfidence(row, at);
+  if (confidence >= minConfidence) return null;
+  const shown = Number(confidence.toPrecision(3));
+  return { stage: 'confidence', reason: `its effective confidence is ${shown}, below ${minConfidence}` };
+}
+
+const narrowings = ['generation', 'permanence', 'maturity', 'subject', 'predicate', 'butler', 'from', 'to'] as const;
+
+/** Asks the database, one condition at a time, so that it cannot be told otherwise here than there. */
+async function narrowingDrop(
+  { db }: MemoryContext,
+  { type, row }: Memory,
+  filter: RowFilter,
+): Promise<FilterDrop | null> {
+  const base: RowFilter = { ...corpusOf(filter), validity: filter.validity };
+  const asked = narrowings.filter((name) => filter[name] !== null);
+  const steps = [
+    ...asked.map((name) => ({ name: name as string, filter: { ...base, [name]: filter[name] } })),
+    ...(filter.tags.length > 0 ? [{ name: 'tags', filter: { ...base, tags: filter.tags } }] : []),
+    { name: 'filter', filter },
+  ];
+  const statement = selectPassingFilters(
+    type,
+    row.id,
+    steps.map((step) => step.filter),
+  );
+  const [found] = await db.client.$queryRaw<{ passes: boolean[] }[]>(statement);
+  const failed = steps.find((_, place) => found?.passes[place] !== true);
+  return failed === undefined
+    ? null
+    : { stage: 'filter', reason: `it does not pass what was asked of its ${failed.name}` };
+}

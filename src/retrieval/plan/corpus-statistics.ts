@@ -1,0 +1,99 @@
+import { LRUCache } from 'lru-cache';
+import type { Database } from '../../db/database.ts';
+import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import type { RowFilter } from '../../db/sql/search-filter.ts';
+import type { CountedType } from '../../db/sql/search-plan.ts';
+
+export interface TypeStatistics {
+  documents: number;
+  /** Distinct lexemes of all its documents together. */
+  lexemes: number;
+  /** Whether there are too many to count. */
+  isEstimated: boolean;
+}
+
+/** Which rows of the sample of a type have a word, by their marks in order, and how many memories each stands for. */
+export type SampledWord = readonly { type: MemoryType; marks: Uint16Array; weight: number }[];
+
+/** What BM25 has to know of all the memories that a caller may find. */
+export interface CorpusStatistics {
+  byType: Partial<Record<MemoryType, TypeStatistics>>;
+  documentsWith: LRUCache<string, number>;
+  /** Where there are too many to count: what is known, from samples, of the words that are met together. */
+  sampled: LRUCache<string, SampledWord>;
+  takenAt: number;
+}
+
+/**
+ * Counting over few memories is quick and done anew for each search. Over many it would take longer than the search, and
+ * a few more or less change nothing: their statistics are kept for a while, the longer the more there are.
+ */
+const keepFromDocuments = 1000;
+const leastKeptForMs = 5000;
+const mostKeptForMs = 60 * 60_000;
+const documentsPerKeptMinute = 10_000;
+const mostCorpora = 1000;
+const mostLexemes = 20_000;
+/** Marks of all sampled words together, at two bytes each. */
+const mostMarks = 1_000_000;
+
+/** By what is one and the same for all that reach into one database. */
+const kept = new WeakMap<Database, LRUCache<string, CorpusStatistics>>();
+
+export function findStatistics(database: Database, corpus: RowFilter): CorpusStatistics | null {
+  const found = kept.get(database)?.get(keyOf(corpus));
+  const age = found === undefined ? Number.POSITIVE_INFINITY : Math.abs(corpus.at.getTime() - found.takenAt);
+  return found !== undefined && age < keptForMs(found) ? found : null;
+}
+
+function keptForMs(statistics: CorpusStatistics): number {
+  const minutes = countDocuments(statistics) / documentsPerKeptMinute;
+  return Math.min(mostKeptForMs, Math.max(leastKeptForMs, minutes * 60_000));
+}
+
+export function keepStatistics(database: Database, corpus: RowFilter, statistics: CorpusStatistics): void {
+  if (countDocuments(statistics) < keepFromDocuments) return;
+  const corpora = kept.get(database) ?? new LRUCache<string, CorpusStatistics>({ max: mostCorpora });
+  kept.set(database, corpora);
+  corpora.set(keyOf(corpus), statistics);
+}
+
+export function createStatistics(
+  counted: Partial<Record<MemoryType, CountedType>>,
+  { at }: RowFilter,
+): CorpusStatistics {
+  const byType = Object.fromEntries(Object.entries(counted).map(([type, one]) => [type, scaled(one)]));
+  // With `max` it would make room for all of them at once, for each search of few memories.
+  const documentsWith = new LRUCache<string, number>({ maxSize: mostLexemes, sizeCalculation: () => 1 });
+  const sampled = new LRUCache<string, SampledWord>({ maxSize: mostMarks, sizeCalculation: countMarks });
+  return { byType, documentsWith, sampled, takenAt: at.getTime() };
+}
+
+/** And some for the word itself. */
+function countMarks(word: SampledWord): number {
+  return word.reduce((count, { marks }) => count + marks.length, 100);
+}
+
+/** The rows that were not looked at are taken to be like those that were. */
+function scaled({ documents, lexemes, estimate }: CountedType): TypeStatistics {
+  if (estimate === null || estimate <= documents) return { documents, lexemes, isEstimated: estimate !== null };
+  return { documents: estimate, lexemes: (lexemes / documents) * estimate, isEstimated: true };
+}
+
+/** Whether there are so many of a type that they are not counted. */
+export function isLarge({ byType }: CorpusStatistics): boolean {
+  return Object.values(byType).some(({ isEstimated }) => isEstimated);
+}
+
+export function countDocuments({ byType }: CorpusStatistics): number {
+  return Object.values(byType).reduce((total, { documents }) => total + documents, 0);
+}
+
+export function averageLength(statistics: CorpusStatistics): number {
+  const lexemes = Object.values(statistics.byType).reduce((total, type) => total + type.lexemes, 0);
+  return lexemes / Math.max(1, countDocuments(statistics));
+}
+
+function keyOf({ tenantId, types, visibleButler, visibleScopes }: RowFilter): string {
+  return JSON.stringify([tenantId, types.toSorted(), visibleButler, visibleScopes]);
+}

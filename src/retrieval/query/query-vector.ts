@@ -1,0 +1,69 @@
+import type { Database } from '../../db/database.ts';
+import type { SemanticQuery } from '../../db/sql/search-candidates.ts';
+import type { PastText } from '../../db/sql/search-plan.ts';
+import type { Embedder, EmbeddingModel } from '../../embedding/embedder.ts';
+import type { MemoryContext } from '../../memory/context.ts';
+import { textOf } from '../../memory/embedded-text.ts';
+import { isSameModel } from '../../memory/embedding-versions.ts';
+import type { PreparedSearch, SearchPlan, SemanticChannel } from '../plan/plan.ts';
+
+export interface EarlyVector {
+  model: EmbeddingModel;
+  vector: Float32Array;
+}
+
+export interface SemanticPart {
+  semantic: SemanticQuery | null;
+  channel: SemanticChannel;
+}
+
+/** The model of the vectors that a tenant was last searched by, in each database. */
+const lastModels = new WeakMap<Database, Map<string, EmbeddingModel>>();
+
+/** The one that this tenant was last searched by, or will be if it was not yet. */
+export function searchedModel({ db, principal, embedder }: MemoryContext): EmbeddingModel {
+  return lastModels.get(db.database)?.get(principal.tenantId) ?? embedder.model;
+}
+
+/** By the model that the stored vectors most likely are of, so that embedding need not wait for the plan. */
+export async function embedEarly(context: MemoryContext, search: PreparedSearch): Promise<EarlyVector | null> {
+  if (search.mode === 'keyword') return null;
+  const model = searchedModel(context);
+  const embedder = await context.embedder.findFor(model);
+  return embedder === null ? null : { model, vector: await embedder.embedQuery(search.query.meaning) };
+}
+
+/**
+ * The vector to compare with those of the active version, always of its own model: vectors of two models are never
+ * compared, even if that leaves the words alone to search by.
+ */
+export async function chooseSemantic(
+  context: MemoryContext,
+  { mode, query }: PreparedSearch,
+  { version, pastTexts }: Pick<SearchPlan, 'version' | 'pastTexts'>,
+  early: EarlyVector | null,
+): Promise<SemanticPart> {
+  if (mode === 'keyword') return { semantic: null, channel: 'not_asked' };
+  if (version === null) return { semantic: null, channel: 'no_vectors' };
+  const isExpected = early !== null && isSameModel(version, early.model);
+  if (!isExpected) remember(context, version);
+  const embedder = await context.embedder.findFor(version);
+  if (embedder === null) return { semantic: null, channel: 'model_changed' };
+  const [vector, past] = await Promise.all([
+    isExpected ? early.vector : embedder.embedQuery(query.meaning),
+    embedPast(embedder, pastTexts),
+  ]);
+  return { semantic: { vector, version, pastTexts: past }, channel: 'used' };
+}
+
+/** As documents, behind the queries of other callers. */
+async function embedPast(embedder: Embedder, pastTexts: readonly PastText[]): Promise<SemanticQuery['pastTexts']> {
+  if (pastTexts.length === 0) return [];
+  const vectors = await embedder.embed(pastTexts.map((row) => textOf(row.type, row)));
+  return pastTexts.map(({ type, id }, place) => ({ type, id, vector: vectors[place] as Float32Array }));
+}
+
+function remember({ db, principal }: MemoryContext, model: EmbeddingModel): void {
+  const models = lastModels.get(db.database) ?? new Map<string, EmbeddingModel>();
+  lastModels.set(db.database, models.set(principal.tenantId, model));
+}

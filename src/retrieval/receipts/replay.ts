@@ -1,0 +1,82 @@
+import { selectStatesOfVersions, type VersionState } from '../../db/sql/states-of-versions.ts';
+import type { MemoryContext } from '../../memory/context.ts';
+import type { MemoryReference } from '../../memory/links/links.ts';
+import { referenceKey, type Memory } from '../../memory/memories.ts';
+import { openState } from '../../memory/sealing.ts';
+import { rowOf } from '../../memory/history/snapshots.ts';
+import { lineOf } from '../context/memory-lines.ts';
+import { digestOf, getReceipt, type Receipt, type ReceiptChoice } from './receipts.ts';
+import { renderBlock, sectionNames, type SectionName } from '../context/sections.ts';
+
+export interface ReplayOutcome {
+  receipt: Receipt;
+  /** The text of a context as it was given out; null for a recall or search, which has none. */
+  text: string | null;
+  /** What was shown, in its order and in the state in which it was shown. */
+  memories: Memory[];
+  /** Whether text and memories are, to the byte, what was given out. */
+  isExact: boolean;
+  /** Memories whose state of then is not kept any more. */
+  missing: MemoryReference[];
+  /** Memories whose line would be written differently today. */
+  changed: MemoryReference[];
+}
+
+/**
+ * A past answer once more, from the versions that it showed and as of its own time: what has happened to its memories
+ * since, even that they were forgotten, changes nothing.
+ */
+export async function replayReceipt(context: MemoryContext, receiptId: string): Promise<ReplayOutcome> {
+  const receipt = await getReceipt(context, receiptId);
+  const states = await readStatesShown(context, receipt);
+  const shown = receipt.chosen.flatMap((choice) => {
+    const memory = states.get(referenceKey(choice));
+    return memory === undefined ? [] : [{ choice, memory, line: lineOf(memory, receipt.createdAt) }];
+  });
+  const missing = receipt.chosen.filter((choice) => !states.has(referenceKey(choice))).map(asReference);
+  const changed = shown.filter(isChanged).map(({ choice }) => asReference(choice));
+  return {
+    receipt,
+    text: receipt.kind === 'context' ? renderShown(shown) : null,
+    memories: shown.map(({ memory }) => memory),
+    isExact: missing.length === 0 && changed.length === 0,
+    missing,
+    changed,
+  };
+}
+
+interface ShownLine {
+  choice: ReceiptChoice;
+  memory: Memory;
+  line: string;
+}
+
+async function readStatesShown(
+  context: MemoryContext,
+  { chosen, asOf, createdAt }: Receipt,
+): Promise<Map<string, Memory>> {
+  if (chosen.length === 0) return new Map();
+  const { tenantId } = context.principal;
+  const states = await context.db.client.$queryRaw<VersionState[]>(selectStatesOfVersions(tenantId, chosen));
+  const memories = new Map<string, Memory>();
+  for (const { type, id, state } of states) {
+    const row = rowOf(type, await openState(context, state), asOf ?? createdAt);
+    memories.set(referenceKey({ type, id }), { type, row } as Memory);
+  }
+  return memories;
+}
+
+function renderShown(shown: readonly ShownLine[]): string {
+  const linesOf = (name: SectionName): string[] =>
+    shown.filter(({ choice }) => choice.section === name).map(({ line }) => line);
+  const entries = sectionNames.map((name) => [name, linesOf(name)]);
+  return renderBlock(Object.fromEntries(entries) as Record<SectionName, string[]>);
+}
+
+function isChanged({ choice, line }: ShownLine): boolean {
+  return choice.lineDigest !== null && choice.lineDigest !== digestOf(line);
+}
+
+function asReference({ type, id }: MemoryReference): MemoryReference {
+  return { type, id };
+}
