@@ -104,7 +104,7 @@ describe('an operation over graphql-ws', () => {
     expect((await answer).errors?.[0]?.extensions).toMatchObject({ code: 'TIMEOUT' });
     release();
     const contents = async (): Promise<string[]> => {
-      const { episode } = core.db.tenant('default');
+      const { episode } = core.db.forTenant('default').client;
       return (await episode.findMany({ where: { butler: 'slow' } })).map(({ content }) => content);
     };
     await eventually(async () => expect(await contents()).toContain('one'));
