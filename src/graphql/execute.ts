@@ -65,9 +65,7 @@ function runMasked({ mayIntrospect, logger }: PipelineOptions, run: Run): Run {
       try {
         await recordAccess(args);
         const answer = await run(args);
-        return isAsyncIterable(answer)
-          ? maskFeed(answer as Feed, requestContext, mask)
-          : maskAnswer(answer as ExecutionResult, mask);
+        return isAsyncIterable(answer) ? maskFeed(answer as Feed, requestContext, mask) : maskAnswer(answer, mask);
       } catch (error) {
         return { errors: [mask(error)] };
       }

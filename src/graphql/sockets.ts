@@ -100,7 +100,7 @@ export function socketOptions(callers: SocketCallers): ServerOptions<Record<stri
 
 /** The status that the same error has over HTTP is of no use to a client of a socket. */
 function withoutStatus({ extensions, ...error }: GraphQLFormattedError): GraphQLFormattedError {
-  const { http, ...others } = extensions ?? {};
+  const { http: _http, ...others } = extensions ?? {};
   return { ...error, extensions: others };
 }
 

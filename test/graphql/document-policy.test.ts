@@ -65,7 +65,7 @@ describe('introspection', () => {
     }
     const { operations } = own.app;
     const problems = operations.validate(operations.parse('{ healt { engine } }'));
-    expect(/Did you mean/.test(JSON.stringify(problems.map(operations.maskError)))).toBe(isOn);
+    expect(/Did you mean/.test(JSON.stringify(problems.map((problem) => operations.maskError(problem))))).toBe(isOn);
   });
 
   it('has its explorer in development only', async () => {
