@@ -4,7 +4,7 @@
 import { homedir } from 'node:os';
 import { Command } from 'commander';
 import { databaseOptions } from './begin-memory.ts';
-import { beginServer } from './commands/serve.ts';
+import { beginServer } from './http/begin-server.ts';
 import { loadConfig, type LoadedConfig } from './config/load-config.ts';
 import type { MemoryCore } from './create-memory.ts';
 import type { EraseOptions } from './commands/erase.ts';

@@ -8,7 +8,7 @@ import { currentDeadline } from '../limits/deadline.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { RequestContext } from '../shared/request-context.ts';
-import { pagePolicy } from '../http/security-headers.ts';
+import { pagePolicy } from '../shared/security-headers.ts';
 import { audited } from './audit.ts';
 import { documentTokenLimit } from './builder.ts';
 import type { GraphQLContext } from './context.ts';

@@ -123,7 +123,7 @@ function contextMaker(core: MemoryCore, authenticator: Authenticator, parts: Par
     ...parts,
     recordAccess: (context, access) => recordAccess(core.db, context, access),
     memory: {
-      ...reachOf(core, caller ?? requireOpenness(authenticator)),
+      ...bindDatabase(core, caller ?? requireOpenness(authenticator)),
       now,
       embedder,
       reranker,
@@ -154,11 +154,14 @@ function watchParts(core: MemoryCore, queue: () => Queue | undefined): HealthPro
  * Returns the database as the caller may use it, whatever the code above forgets: read-only where it may change nothing,
  * and confined to what is global and its own for a butler.
  */
-function reachOf({ db }: MemoryCore, principal: Principal): Pick<MemoryContext, 'db' | 'principal'> {
-  if (principal.visit?.mayWrite === false || isReadOnly(principal.role)) return { principal, db: db.readingOnly() };
-  if (reaches[principal.role] === 'tenant') return { principal, db };
-  if (!principal.butler) throw new MemoryError('UNAUTHENTICATED', 'authorization: a butler that has a name');
-  return { principal, db: db.confinedTo(principal.butler) };
+function bindDatabase({ db }: MemoryCore, principal: Principal): Pick<MemoryContext, 'db' | 'principal'> {
+  const { tenantId, butler, role, visit } = principal;
+  if (visit?.mayWrite === false || isReadOnly(role)) {
+    return { principal, db: db.forTenant(tenantId, { readOnly: true }) };
+  }
+  if (reaches[role] === 'tenant') return { principal, db: db.forTenant(tenantId) };
+  if (!butler) throw new MemoryError('UNAUTHENTICATED', 'authorization: a butler that has a name');
+  return { principal, db: db.forTenant(tenantId, { butler }) };
 }
 
 /** Whoever did not come in through a door that asks is the operator, and only where nobody is asked. */

@@ -24,7 +24,7 @@ import { authorize, isPermitted } from '../memory/permissions.ts';
 import type { Metrics } from './metrics.ts';
 import { mayBeKept } from '../redaction/redactor.ts';
 import { acceptRequestContext, withRequestContext, type RequestContext } from '../shared/request-context.ts';
-import { pagePolicy, setSecurityHeaders } from './security-headers.ts';
+import { pagePolicy, setSecurityHeaders } from '../shared/security-headers.ts';
 
 export interface Doors {
   core: MemoryCore;

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { WebSocketServer } from 'ws';
 import { bodyLimitBytes, createApp, type App } from './app.ts';
 import type { MemoryBeginning } from '../begin-memory.ts';
-import { beginServer } from '../commands/serve.ts';
+import { beginServer } from './begin-server.ts';
 import type { Config } from '../config/schema.ts';
 import { createMemory, type MemoryCore } from '../create-memory.ts';
 import { socketOptions } from '../graphql/sockets.ts';

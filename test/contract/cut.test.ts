@@ -23,8 +23,8 @@ describe('text over the limit', () => {
   const lastEventOf = async (entityId: string): Promise<ReturnType<typeof readPayload>> =>
     readPayload(
       await testApp.core.db
-        .tenant('default')
-        .memoryEvent.findFirstOrThrow({ where: { entityId }, orderBy: { sequence: 'desc' } }),
+        .forTenant('default')
+        .client.memoryEvent.findFirstOrThrow({ where: { entityId }, orderBy: { sequence: 'desc' } }),
     );
 
   throughEveryDoor((open) => {

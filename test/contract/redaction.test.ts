@@ -38,8 +38,8 @@ describe('what must not be kept', () => {
   const newButler = (): string => `butler ${++names}`;
   const eventOf = async (entityId: string): Promise<ReturnType<typeof readPayload> & { id: string }> => {
     const event = await testApp.core.db
-      .tenant('default')
-      .memoryEvent.findFirstOrThrow({ where: { entityId }, orderBy: { sequence: 'desc' } });
+      .forTenant('default')
+      .client.memoryEvent.findFirstOrThrow({ where: { entityId }, orderBy: { sequence: 'desc' } });
     return { ...readPayload(event), id: event.id };
   };
 
@@ -213,8 +213,8 @@ describe('what must not be kept', () => {
     const { id } = await storeFact(context(), { subject: 'user', predicate: 'leak', content: 'none' });
     const write = (content: string): Promise<unknown> =>
       testApp.core.db
-        .tenant('default')
-        .fact.update({ where: { tenantId_id: { tenantId: 'default', id } }, data: { content } });
+        .forTenant('default')
+        .client.fact.update({ where: { tenantId_id: { tenantId: 'default', id } }, data: { content } });
     await write(canaryText);
     const leaks = (await dumpTables(testApp.core.db)).flatMap(leaksIn);
     await write('none');

@@ -497,7 +497,7 @@ describe('a browser that a page of another site sends here', () => {
     expect(await response.json()).toEqual({
       error: { code: 'BAD_REQUEST', message: `content-type: application/json allowed; given ${JSON.stringify(type)}` },
     });
-    const stored = await testApp.core.db.tenant('default').fact.count({ where: { content: 'by a form' } });
+    const stored = await testApp.core.db.forTenant('default').client.fact.count({ where: { content: 'by a form' } });
     expect(stored).toBe(0);
   });
 
@@ -514,7 +514,7 @@ describe('a browser that a page of another site sends here', () => {
     const text = `{ memory(type: fact, id: "${id}", countReference: true) { __typename } }`;
     const references = async (): Promise<number> => {
       await context.references.flush();
-      const found = await testApp.core.db.tenant('default').fact.findFirst({ where: { id } });
+      const found = await testApp.core.db.forTenant('default').client.fact.findFirst({ where: { id } });
       return found?.referenceCount ?? Number.NaN;
     };
 

@@ -233,8 +233,8 @@ class Run {
 
   private async pickEvent(number: number): Promise<string> {
     const events = await core.db
-      .tenant(this.tenantId)
-      .memoryEvent.findMany({ orderBy: { sequence: 'desc' }, take: 10, select: { id: true } });
+      .forTenant(this.tenantId)
+      .client.memoryEvent.findMany({ orderBy: { sequence: 'desc' }, take: 10, select: { id: true } });
     return events[number % events.length]?.id ?? randomUUID();
   }
 }
@@ -268,7 +268,7 @@ function expectChains(facts: StoredFact[]): void {
 }
 
 async function expectCountsOfRules({ tenantId }: Run): Promise<void> {
-  const client = core.db.tenant(tenantId);
+  const client = core.db.forTenant(tenantId).client;
   const applications = await client.ruleApplication.findMany({ where: { retiredByEventId: null } });
   for (const rule of await client.rule.findMany()) {
     const outcomes = applications.filter(({ ruleId }) => ruleId === rule.id).map(({ outcome }) => outcome);
@@ -283,7 +283,7 @@ async function expectCountsOfRules({ tenantId }: Run): Promise<void> {
 
 /** Exactly one for each change: a request tells what it did and nothing twice, and a row has a version for each event. */
 async function expectEvents({ tenantId, requests }: Run): Promise<void> {
-  const client = core.db.tenant(tenantId);
+  const client = core.db.forTenant(tenantId).client;
   const all = await client.memoryEvent.findMany({ orderBy: { sequence: 'asc' } });
   const events = all.filter(({ entityType }) => entityType !== 'embedding_version');
   // Whoever is the first to write in a tenant registers its model.
@@ -362,7 +362,7 @@ describe('whatever is done, by however many writers', () => {
           await Promise.all(writers.map((given, writer) => run.perform(given, writer)));
         }
 
-        const facts = await core.db.tenant(run.tenantId).fact.findMany();
+        const facts = await core.db.forTenant(run.tenantId).client.fact.findMany();
         expectOneLiveFactPerKey(facts);
         expectChains(facts);
         await expectCountsOfRules(run);

@@ -183,7 +183,7 @@ async function prepareEvents(
 
   async function reload(): Promise<MemoryEvent[]> {
     const where = { tenantId, id: { in: events.map(({ id }) => id) } };
-    const rows = await context.memory.db.tenant(tenantId).memoryEvent.findMany({ ...(query as object), where });
+    const rows = await context.memory.db.client.memoryEvent.findMany({ ...(query as object), where });
     const byId = new Map(rows.map((row) => [row.id, row]));
     return events.flatMap(({ id }) => byId.get(id) ?? []);
   }

@@ -52,7 +52,7 @@ async function loadShown(context: MemoryContext, { butler, episodes }: Observed)
   const span = findSpan(all);
   const sessionIds = new Set(all.flatMap(({ sessionId }) => (sessionId === null ? [] : [sessionId])));
   const withoutSession = all.filter(({ sessionId }) => sessionId === null);
-  const rows = await context.db.tenant(tenantId).$queryRaw<ShownRow[]>(
+  const rows = await context.db.client.$queryRaw<ShownRow[]>(
     selectShown({
       tenantId,
       butler,

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Database } from '../../db/database.ts';
+import type { TenantDatabase } from '../../db/database.ts';
 import type { EventConditions } from '../../db/sql/select-events.ts';
 import { MemoryError } from '../../shared/errors.ts';
 import { ActivityTail } from './activity-tail.ts';
@@ -55,12 +55,12 @@ export function createActivityFeed(options: ActivityFeedOptions): ActivityFeed {
   const tails = new Map<string, { tail: ActivityTail; followers: Set<Follower<unknown>> }>();
 
   const join = (
-    { db, principal: { tenantId } }: MemoryContext,
+    { db }: MemoryContext,
     reach: string,
     start: EventPosition,
   ): { tail: ActivityTail; followers: Set<Follower<unknown>> } => {
     const joined = tails.get(reach) ?? {
-      tail: new ActivityTail({ db, tenantId, logger, start, pollIntervalMs }),
+      tail: new ActivityTail({ db, logger, start, pollIntervalMs }),
       followers: new Set(),
     };
     tails.set(reach, joined);
@@ -77,17 +77,15 @@ export function createActivityFeed(options: ActivityFeedOptions): ActivityFeed {
 
   return {
     follow: async (context, { filter, after, prepare }) => {
-      const { db, principal } = context;
-      const { tenantId } = principal;
+      const { db } = context;
       const conditions = await conditionsOf(context, filter ?? {});
-      const horizon = await findHorizon(db, tenantId);
+      const horizon = await findHorizon(db);
       const position = after ? await getPosition(context, 'after', after) : horizon.position;
       if (isClosed) throw new MemoryError('DATABASE_UNAVAILABLE', 'the server is stopping', { hint: 'Connect again.' });
-      const reach = JSON.stringify([tenantId, onlyButlerOf(context)]);
+      const reach = JSON.stringify([db.tenantId, onlyButlerOf(context)]);
       const { tail, followers } = join(context, reach, horizon.position);
       const follower = new Follower({
         db,
-        tenantId,
         tail,
         conditions,
         position,
@@ -109,8 +107,7 @@ export function createActivityFeed(options: ActivityFeedOptions): ActivityFeed {
 }
 
 interface FollowerOptions<Item> {
-  db: Database;
-  tenantId: string;
+  db: TenantDatabase;
   tail: ActivityTail;
   conditions: EventConditions;
   position: EventPosition;
@@ -198,9 +195,9 @@ class Follower<Item> implements AsyncIterableIterator<Item> {
   async #readPage(
     position: EventPosition,
   ): Promise<{ events: EventRow[]; position: EventPosition; isComplete: boolean }> {
-    const { db, tenantId, tail, conditions } = this.#options;
+    const { db, tail, conditions } = this.#options;
     const known = tail.readAfter(position);
-    if (known === undefined) return scanActivity({ db, tenantId, conditions }, position, pageLimit);
+    if (known === undefined) return scanActivity({ db, conditions }, position, pageLimit);
     const events = known.events.filter((event) => isMatch(event, conditions));
     return { ...known, events, isComplete: true };
   }

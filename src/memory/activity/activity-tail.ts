@@ -1,10 +1,9 @@
 import type { Logger } from 'pino';
-import type { Database } from '../../db/database.ts';
+import type { TenantDatabase } from '../../db/database.ts';
 import { isLater, positionOf, scanActivity, type ActivityScan, type EventPosition, type EventRow } from './activity.ts';
 
 export interface TailOptions {
-  db: Database;
-  tenantId: string;
+  db: TenantDatabase;
   logger: Logger;
   /** Where to begin: at or before the place of every reader that is up to date. */
   start: EventPosition;
@@ -42,7 +41,7 @@ export class ActivityTail {
     this.#options = options;
     this.#from = options.start;
     this.#to = options.start;
-    this.#unsubscribe = options.db.events.subscribe(options.tenantId, () => this.#tell());
+    this.#unsubscribe = options.db.database.events.subscribe(options.db.tenantId, () => this.#tell());
     this.#poll = setInterval(() => this.#tell(), options.pollIntervalMs).unref();
     // What was committed since the start was found has been told to nobody.
     this.#tell();
@@ -97,8 +96,8 @@ export class ActivityTail {
   }
 
   async #scan(): Promise<ActivityScan> {
-    const { db, tenantId } = this.#options;
-    return scanActivity({ db, tenantId, conditions: {} }, this.#to, pageLimit);
+    const { db } = this.#options;
+    return scanActivity({ db, conditions: {} }, this.#to, pageLimit);
   }
 
   #take({ events, position, isComplete, isHeldBack }: ActivityScan): void {
@@ -120,8 +119,9 @@ export class ActivityTail {
 
   /** Once an outage: readers wait, and go on when the database is back. */
   #report(error: unknown): void {
-    const { logger, tenantId } = this.#options;
-    if (!this.#hasFailed && !this.#isClosed) logger.warn({ err: error, tenantId }, 'the activity feed cannot be read');
+    const { logger, db } = this.#options;
+    if (!this.#hasFailed && !this.#isClosed)
+      logger.warn({ err: error, tenantId: db.tenantId }, 'the activity feed cannot be read');
     this.#hasFailed = true;
   }
 

@@ -49,9 +49,9 @@ export async function listChanges(
 ): Promise<{ changes: MemoryChange[]; total: number }> {
   const { tenantId } = context.principal;
   const { from, to, types } = checkSpan(span);
-  const found = await context.db
-    .tenant(tenantId)
-    .$queryRaw<ChangeRow[]>(changesBetween({ tenantId, from, to, types, offset, limit }));
+  const found = await context.db.client.$queryRaw<ChangeRow[]>(
+    changesBetween({ tenantId, from, to, types, offset, limit }),
+  );
   const { rows, total } = splitPage(found);
   return { changes: await Promise.all(rows.map((row) => changeOf(context, row, { from, to }))), total };
 }
@@ -75,7 +75,7 @@ async function changeOf(
 export async function countChanges(context: MemoryContext, span: Span): Promise<ChangeCount[]> {
   const { tenantId } = context.principal;
   const { from, to, types } = checkSpan(span);
-  return context.db.tenant(tenantId).$queryRaw<ChangeCount[]>(countChangesBetween({ tenantId, from, to, types }));
+  return context.db.client.$queryRaw<ChangeCount[]>(countChangesBetween({ tenantId, from, to, types }));
 }
 
 export function checkSpan(span: Span): { from: Date; to: Date; types: readonly MemoryType[] | null } {

@@ -25,7 +25,7 @@ export interface Version {
 /** All that was ever done to a memory, oldest first; there for as long as its events are, even when it is not. */
 export async function readHistory(context: MemoryContext, { type, id }: MemoryReference): Promise<Version[]> {
   const { tenantId } = context.principal;
-  const events = await context.db.tenant(tenantId).memoryEvent.findMany({
+  const events = await context.db.client.memoryEvent.findMany({
     where: { tenantId, entityType: type, entityId: checkUuid('id', id) },
     orderBy: { sequence: 'asc' },
   });
@@ -40,7 +40,7 @@ export async function listEventsOf(
   limit: number,
 ): Promise<Map<string, MemoryEvent[]>> {
   const { tenantId } = context.principal;
-  const client = context.db.tenant(tenantId);
+  const client = context.db.client;
   const found = await client.$queryRaw<{ type: MemoryType; entity_id: string; id: string }[]>(
     latestEventsOf(tenantId, references, limit),
   );
@@ -99,9 +99,7 @@ export interface PastPage {
 export async function readStates(context: MemoryContext, query: Omit<StatesQuery, 'tenantId'>): Promise<PastPage> {
   const { tenantId } = context.principal;
   checkDate('at', query.at);
-  const states = await context.db
-    .tenant(tenantId)
-    .$queryRaw<({ state: Snapshot } & PageRow)[]>(statesAt({ ...query, tenantId }));
+  const states = await context.db.client.$queryRaw<({ state: Snapshot } & PageRow)[]>(statesAt({ ...query, tenantId }));
   const { rows, total } = splitPage(states);
   const opened = await Promise.all(rows.map(({ state }) => openState(context, state)));
   return { rows: opened.map((state) => toPastRow(query.type, state, query.at)), total };

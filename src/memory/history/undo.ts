@@ -50,7 +50,7 @@ export async function undoEvent(context: MemoryContext, { eventId, idempotencyKe
     }
     return mutation.eventId;
   });
-  return context.db.tenant(tenantId).memoryEvent.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+  return context.db.client.memoryEvent.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
 }
 
 /**
@@ -59,7 +59,7 @@ export async function undoEvent(context: MemoryContext, { eventId, idempotencyKe
  */
 async function getRoot(context: MemoryContext, id: string): Promise<MemoryEvent & { cause?: MemoryEvent | null }> {
   const { tenantId } = context.principal;
-  const event = await context.db.tenant(tenantId).memoryEvent.findUnique({
+  const event = await context.db.client.memoryEvent.findUnique({
     where: { tenantId_id: { tenantId, id } },
     include: { cause: true },
   });
@@ -69,8 +69,7 @@ async function getRoot(context: MemoryContext, id: string): Promise<MemoryEvent 
 
 /** Embeds the texts that come back before the transaction begins, so that the model never holds a connection. */
 async function embedRestoredTexts(context: MemoryContext, root: MemoryEvent): Promise<Map<string, EmbeddedText>> {
-  const { tenantId } = context.principal;
-  const consequences = await context.db.transaction(tenantId, (transaction) => listConsequences(transaction, root));
+  const consequences = await context.db.transaction((transaction) => listConsequences(transaction, root));
   const vectors = new Map<string, EmbeddedText>();
   for (const event of [root, ...consequences]) {
     const { before, after } = readPayload(event);

@@ -57,7 +57,7 @@ async function readStatesShown(
 ): Promise<Map<string, Memory>> {
   if (chosen.length === 0) return new Map();
   const { tenantId } = context.principal;
-  const states = await context.db.tenant(tenantId).$queryRaw<VersionState[]>(selectStatesOfVersions(tenantId, chosen));
+  const states = await context.db.client.$queryRaw<VersionState[]>(selectStatesOfVersions(tenantId, chosen));
   const memories = new Map<string, Memory>();
   for (const { type, id, state } of states) {
     const row = toPastRow(type, await openState(context, state), asOf ?? createdAt);

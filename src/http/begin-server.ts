@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import { beginMemory, type MemoryBeginning } from '../begin-memory.ts';
 import type { Config } from '../config/schema.ts';
 import { MemoryError } from '../shared/errors.ts';
-import { requireFreePort } from '../http/listen.ts';
-import { isEveryAddress, isLoopback } from '../http/loopback.ts';
+import { requireFreePort } from './listen.ts';
+import { isEveryAddress, isLoopback } from './loopback.ts';
 import { packageManifest } from '../shared/package-root.ts';
 
 /** Checks the address, so that a server that cannot listen fails at once and leaves nothing behind; then begins. */
