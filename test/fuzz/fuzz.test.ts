@@ -229,7 +229,7 @@ describe(`of ${inputs} inputs by the seed ${seed},`, () => {
       await sweepConsolidation(memory, { dryRun: false });
       testApp.clock.now = new Date(testApp.clock.now.getTime() + 6 * 3_600_000);
     }
-    const { episode } = testApp.core.db.tenant('default');
+    const { episode } = testApp.core.db.forTenant('default').client;
     expect(await episode.count({ where: { consolidationStatus: 'pending', forgottenAt: null } })).toBe(0);
     expect(await episode.findFirst({ where: { butler: 'zoe' } })).toMatchObject({
       consolidationStatus: 'consolidated',

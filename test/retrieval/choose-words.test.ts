@@ -81,7 +81,7 @@ it('samples by marks that tell which rows have two words', async () => {
     await storeEpisode(context, { butler: 'alfred', content });
   const filter = completeFilter(context, { types: ['episode'] });
   const statement = selectFrequentCounts(filter, ['green', 'tea', 'milk'], new Map([['episode', 1_000_000]]));
-  const [answer] = await context.db.roundTrip(context.principal.tenantId, [statement]);
+  const [answer] = await context.db.roundTrip([statement]);
   const counts = JSON.parse(answer ?? '[]') as LexemeCounts[];
   const [green, tea, milk] = ['green', 'tea', 'milk'].map((lexeme) => {
     const found = counts.find((one) => one.lexeme === lexeme);

@@ -108,7 +108,7 @@ async function findCandidates(context: MemoryContext, planned: readonly PlannedS
 }
 
 /** In one round trip. What is set stays set, so those that set nothing come first. */
-async function readAll({ db, principal }: MemoryContext, planned: readonly PlannedSearch[]): Promise<CandidateRow[][]> {
+async function readAll({ db }: MemoryContext, planned: readonly PlannedSearch[]): Promise<CandidateRow[][]> {
   const asked = planned.flatMap((one, place) => {
     const statement = isSearched(one.query) ? selectCandidates(one.query) : null;
     return statement === null ? [] : [{ place, statements: [...settingsOf(one), statement] }];
@@ -116,10 +116,7 @@ async function readAll({ db, principal }: MemoryContext, planned: readonly Plann
   const answered = asked.toSorted((a, b) => a.statements.length - b.statements.length);
   const candidates: CandidateRow[][] = planned.map(() => []);
   if (answered.length === 0) return candidates;
-  const answers = await db.roundTrip(
-    principal.tenantId,
-    answered.flatMap(({ statements }) => statements),
-  );
+  const answers = await db.roundTrip(answered.flatMap(({ statements }) => statements));
   let end = 0;
   for (const { place, statements } of answered) {
     end += statements.length;

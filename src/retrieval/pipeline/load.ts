@@ -16,7 +16,7 @@ export interface Found {
 export async function loadFound(context: MemoryContext, found: readonly Found[]): Promise<Map<string, MemoryRow>[]> {
   const present = found.filter(({ filter, references }) => !filter.isPast && references.length > 0);
   const statements = present.map(({ filter, references }) => selectMemoryRows(filter.tenantId, references));
-  const answers = statements.length === 0 ? [] : await context.db.roundTrip(context.principal.tenantId, statements);
+  const answers = statements.length === 0 ? [] : await context.db.roundTrip(statements);
   const loaded = new Map<Found, Map<string, MemoryRow>>();
   for (const [place, one] of present.entries()) loaded.set(one, await openAll(context, answers[place]));
   return Promise.all(found.map(async (one) => loaded.get(one) ?? loadPast(context, one)));

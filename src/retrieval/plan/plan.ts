@@ -72,7 +72,7 @@ export async function planSearches(
   const statements = [...drafts.map(({ statement }) => statement), ...also];
   // They are found by the same keys whoever asks: to plan one anew takes longer than to run it.
   const settings = { plan_cache_mode: 'force_generic_plan' };
-  const answers = await context.db.roundTrip(context.principal.tenantId, statements, settings);
+  const answers = await context.db.roundTrip(statements, settings);
   const read = drafts.map((draft, place) => readPlan(draft, answers[place]));
   await ask(context, read.flatMap(unmetWords));
   await ask(context, read.flatMap(uncountedWords));
@@ -90,7 +90,7 @@ function draftPlan(context: MemoryContext, search: PreparedSearch): PlanDraft {
   const { query, filter, mode } = search;
   const corpus = corpusOf(filter);
   // What is kept is about the present.
-  const known = filter.isPast ? null : findStatistics(context.db, corpus);
+  const known = filter.isPast ? null : findStatistics(context.db.database, corpus);
   const { exactScanRows, language } = context.config.memory.retrieval;
   const statement = selectSearchPlan({
     filter,
@@ -188,10 +188,10 @@ function uncountedWords(plan: PlanRead): CountQuery[] {
   return [{ statement: selectFrequentCounts(corpus, uncounted, sizes, smallTypes(plan)), keep }];
 }
 
-async function ask({ db, principal }: MemoryContext, queries: readonly CountQuery[]): Promise<void> {
+async function ask({ db }: MemoryContext, queries: readonly CountQuery[]): Promise<void> {
   if (queries.length === 0) return;
   const statements = queries.map(({ statement }) => statement);
-  const answers = await db.roundTrip(principal.tenantId, statements);
+  const answers = await db.roundTrip(statements);
   for (const [place, { keep }] of queries.entries()) keep(JSON.parse(answers[place] ?? '[]') as LexemeCounts[]);
 }
 
@@ -200,7 +200,7 @@ function sum(numbers: readonly number[]): number {
 }
 
 function asPlan(context: MemoryContext, { search: { filter }, corpus, known, row, statistics }: PlanRead): SearchPlan {
-  if (known === null && !filter.isPast) keepStatistics(context.db, corpus, statistics);
+  if (known === null && !filter.isPast) keepStatistics(context.db.database, corpus, statistics);
   return {
     lexemes: row.lexemes.map(({ lexeme }) => lexeme),
     phrases: row.phrases,
