@@ -25,15 +25,20 @@ const isDrills = process.env['BUTLER_TEST_DRILLS'] === '1';
 const only = (files: string[]): string[] => (isDrills ? files.filter((file) => drills.includes(file)) : files);
 
 /**
- * Slow files that run on PostgreSQL only in the drills, or when PostgreSQL is the only engine tested: the command line
- * starts processes, and the isolation matrix runs there in full anyway.
+ * Slow files that `npm test` runs on one engine and the drills on the other: a process starts sooner on PostgreSQL, and
+ * the rest of the command line is about the embedded database. With one engine chosen, that engine runs them all.
  */
-const postgresInDrills = /\/test\/(commands|isolation)\//;
+const slow = /\/test\/(commands|isolation)\//;
+const quickestOnPostgres = /\/test\/(commands\/commands\.|isolation\/)/;
+
 function listFilesFor(engine: string): string[] {
-  if (engine !== 'postgres' || engines.length === 1) return only(perEngine);
-  return perEngine.filter((file) =>
-    isDrills ? drills.includes(file) || postgresInDrills.test(file) : !postgresInDrills.test(file),
-  );
+  if (engines.length === 1) return only(perEngine);
+  const isTurn = (file: string): boolean => {
+    if (!slow.test(file)) return !isDrills || drills.includes(file);
+    const engineOfTests = quickestOnPostgres.test(file) ? 'postgres' : 'pglite';
+    return isDrills ? drills.includes(file) || engine !== engineOfTests : engine === engineOfTests;
+  };
+  return perEngine.filter(isTurn);
 }
 
 // Below the longest grace of a server, 600 s: a stop that waits for what it should not fails by this limit.

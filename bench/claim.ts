@@ -50,7 +50,12 @@ async function insertEpisodes({ db }: MemoryCore, { tenantId, first, count }: Ep
 
 async function measureClaims(core: MemoryCore, tenantId: string): Promise<Figure[]> {
   const principal = { tenantId, butler: null, role: 'admin' } as const;
-  const context: MemoryContext = { ...core, principal, requestContext: newRequestContext() };
+  const context: MemoryContext = {
+    ...core,
+    db: core.db.forTenant(tenantId),
+    principal,
+    requestContext: newRequestContext(),
+  };
   const claims: number[] = [];
   const selects: number[] = [];
   for (let round = 0; round < butlers; round++) {
@@ -72,10 +77,10 @@ function figure(what: string, value: number, base: number): Figure {
   return { what, value: `${milliseconds(value)} (${ratio(value, base)})` };
 }
 
-async function selectBare({ db, principal: { tenantId } }: MemoryContext): Promise<unknown[]> {
-  return db.tenant(tenantId).$queryRaw<unknown[]>`
+async function selectBare({ db }: MemoryContext): Promise<unknown[]> {
+  return db.client.$queryRaw<unknown[]>`
     SELECT id::text, content, created_at FROM episodes
-    WHERE tenant_id = ${tenantId} AND butler = 'butler 025' AND consolidation_status = 'pending'
+    WHERE tenant_id = ${db.tenantId} AND butler = 'butler 025' AND consolidation_status = 'pending'
     ORDER BY created_at, id LIMIT ${episodesPerClaim}`;
 }
 

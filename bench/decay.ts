@@ -24,7 +24,7 @@ async function measure(core: MemoryCore): Promise<Figure[]> {
 
 function contextOf(core: MemoryCore, tenantId: string): MemoryContext {
   const principal = { tenantId, butler: null, role: 'admin' } as const;
-  return { ...core, principal, requestContext: newRequestContext() };
+  return { ...core, db: core.db.forTenant(tenantId), principal, requestContext: newRequestContext() };
 }
 
 /** Ephemeral facts of 20 days have faded, those of 40 days expired; standard ones of up to 100 days have done neither. */

@@ -87,7 +87,6 @@ async function searchTexts(context: MemoryContext, count: number): Promise<void>
   await inParallel(count, async (index) => {
     const vector = pgvector.toSql(Array.from(await context.embedder.embedQuery(`question about ${sentence(index)}`)));
     await context.db.transaction(
-      context.principal.tenantId,
       (transaction) =>
         transaction.$queryRaw`SELECT id, content FROM episodes ORDER BY embedding <=> ${vector}::vector LIMIT 20`,
     );

@@ -6,7 +6,7 @@ import { createParts, embedPatterns, madeRows, withoutIndexes } from './rows.ts'
 export const smallTenants = 400;
 const slots = { medium: 3, large: 14 };
 const rowsPerRound = smallTenants + slots.medium + slots.large;
-export const rounds = 1500;
+const rounds = 1500;
 const roundsPerStatement = 100;
 
 /** Rows of each tenant, all of them episodes. */
@@ -22,10 +22,12 @@ export function smallTenant(number: number): string {
  * interleaved, as they are where all of them store something every day.
  */
 export async function fillFleet(context: MemoryContext, isAlone: boolean): Promise<void> {
-  const first = { ...context, principal: { ...context.principal, tenantId: 'first' } };
+  const { database } = context.db;
+  const principal = { ...context.principal, tenantId: 'first' };
+  const first = { ...context, principal, db: database.forTenant('first') };
   await storeEpisode(first, { butler: 'bench', content: 'The first episode registers the embedding model' });
   const patterns = await embedPatterns(context);
-  await context.db.asOwner(async (client) => {
+  await database.asOwner(async (client) => {
     await createParts(client, patterns);
     await client.query(
       `CREATE TEMP TABLE bench_tenants AS

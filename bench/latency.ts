@@ -81,7 +81,7 @@ async function measureEngine(engine: string, given: Record<string, string>, size
 
 /** So that those that were filled yesterday are in memory as those that were just filled: tables and their indexes. */
 async function readTables({ db }: MemoryContext): Promise<void> {
-  await db.asOwner(async (client) => {
+  await db.database.asOwner(async (client) => {
     await client.query('CREATE EXTENSION IF NOT EXISTS pg_prewarm');
     await client.query(
       `SELECT pg_prewarm(c.oid::regclass) FROM pg_class t
@@ -92,8 +92,8 @@ async function readTables({ db }: MemoryContext): Promise<void> {
 }
 
 /** Without the one that registers the model. */
-async function countRows({ db, principal }: MemoryContext): Promise<string> {
-  const client = db.tenant(principal.tenantId);
+async function countRows({ db }: MemoryContext): Promise<string> {
+  const { client } = db;
   const counts = await Promise.all([client.episode.count(), client.fact.count(), client.rule.count()]);
   return (counts.reduce((total, count) => total + count, 0) - 1).toLocaleString('en');
 }
@@ -138,10 +138,10 @@ async function measureRounds(context: MemoryContext, address: string): Promise<R
  * The least that any hybrid search of three tables costs: no filter, no score, no memory loaded. An index looks at 40
  * rows unless told otherwise, and would bring no more than those.
  */
-async function askBare({ db, embedder, principal, config }: MemoryContext, text: string): Promise<void> {
+async function askBare({ db, embedder, config }: MemoryContext, text: string): Promise<void> {
   const vector = pgvector.toSql(Array.from(await embedder.embedQuery(text))) as string;
   const most = config.memory.retrieval.candidates;
-  await db.transaction(principal.tenantId, async (transaction) => {
+  await db.transaction(async (transaction) => {
     await transaction.$executeRaw`SELECT set_config('hnsw.ef_search', ${String(most)}, true)`;
     await transaction.$queryRaw`
       (SELECT id FROM episodes ORDER BY embedding <=> ${vector}::vector LIMIT ${most})

@@ -51,7 +51,8 @@ async function measureEngine(engine: string, given: Record<string, string>): Pro
 }
 
 async function measureSweep(engine: string, core: MemoryCore, second: Embedder): Promise<Figure[]> {
-  const { db, config, logger, now, vault } = core;
+  const { config, logger, now, vault } = core;
+  const db = core.db.forTenant('default');
   const principal = { tenantId: 'default', butler: null, role: 'admin' } as const;
   const context = { db, config, logger, now, vault, principal, embedder: second, requestContext: newRequestContext() };
   const texts = Array.from({ length: rowCount }, (_, index) => sentence(index));

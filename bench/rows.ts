@@ -23,11 +23,11 @@ export interface Filler {
 export async function createFiller(context: MemoryContext): Promise<Filler> {
   const { db, principal } = context;
   await storeEpisode(context, { butler: 'bench', content: 'The first episode registers the embedding model' });
-  const { id: versionId } = await db.tenant(principal.tenantId).embeddingVersion.findFirstOrThrow();
+  const { id: versionId } = await db.client.embeddingVersion.findFirstOrThrow();
   const patterns = await embedPatterns(context);
   return {
     fill: (from, to) =>
-      db.asOwner(async (client) => {
+      db.database.asOwner(async (client) => {
         await createParts(client, patterns);
         const insertAll = async (): Promise<void> => {
           for (let start = from; start < to; start += chunkRows) {

@@ -3,21 +3,21 @@ import { PgBoss, type ConstructorOptions } from 'pg-boss';
 import type { Database } from '../src/db/database.ts';
 import { tenantQueue } from '../src/db/sql/queue-runs.ts';
 import { recordRun } from '../src/lifecycle/job-runs.ts';
+import { createTenantContext, type ServerContext } from '../src/memory/context.ts';
 import { toCamelCase } from '../src/shared/names.ts';
-import { contextOfTenant, type Job, type JobContext, type TenantJob } from './job.ts';
-import { jobs } from './jobs.ts';
+import { jobs, type Job, type TenantJob } from './jobs.ts';
 
 const schema = 'pgboss';
 
 export interface Queue {
-  /** Asks for a tenant's job to be done soon. One that is waiting or under way already is not asked for twice. */
+  /** Queues a job of one tenant, unless it is queued or running already. */
   request(name: string, tenantId: string): Promise<void>;
-  /** Rejects when the queue cannot take or give work. */
+  /** Rejects when the queue's tables cannot be read. */
   check(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Creates or upgrades the queue's tables as their owner, and lets the server's role work with them. */
+/** Creates or upgrades the queue's tables as their owner, and grants the server's role their use. */
 export async function installQueue(database: Database): Promise<void> {
   await database.asOwner(async (client) => {
     const boss = new PgBoss({
@@ -37,14 +37,14 @@ export async function installQueue(database: Database): Promise<void> {
   });
 }
 
-export async function startQueue(context: JobContext): Promise<Queue> {
+export async function startQueue(context: ServerContext): Promise<Queue> {
   const { db, logger, config } = context;
   const boss = new PgBoss({
     ...optionsFor(db),
     db: { executeSql: (text, values) => db.queueQuery(text, values) },
     migrate: false,
     createSchema: false,
-    // Rebuilding an index takes its owner, which the server is not.
+    // Only an index's owner may rebuild it, and the server's role is not.
     reindex: false,
   });
   boss.on('error', (error) => logger.error({ err: error }, 'job queue error'));
@@ -54,7 +54,7 @@ export async function startQueue(context: JobContext): Promise<Queue> {
     await startSweeping(boss, context, stopping.signal);
     for (const job of jobs) await startJob(boss, job, context, stopping.signal);
   } catch (error) {
-    // Its timers would keep the process from ending.
+    // Timers of the queue would keep the process alive.
     await boss.stop({ graceful: false });
     throw error;
   }
@@ -64,17 +64,17 @@ export async function startQueue(context: JobContext): Promise<Queue> {
       await boss.getQueues(jobs.map(({ name }) => name));
     },
     stop: async () => {
-      // A sweep ends after the batch it is at; the next run goes on from there.
+      // A sweep ends after its current batch; the next run continues from there.
       stopping.abort();
       await boss.stop({ graceful: true, timeout: config.butler.shutdownGraceSeconds * 1000 });
     },
   };
 }
 
-/** A worker whose process died is noticed after so long, and its job is given to another. */
+/** A job whose worker missed its heartbeats for this long is given to another worker. */
 const heartbeatSeconds = 60;
 
-/** Hours: a first consolidation of much, or the vectors of a new model, take their time. */
+/** A first consolidation of a large backlog, or re-embedding for a new model, takes hours. */
 const longestRunSeconds = 24 * 3600;
 
 interface TenantWork {
@@ -82,9 +82,9 @@ interface TenantWork {
   tenantId: string;
 }
 
-async function startSweeping(boss: PgBoss, context: JobContext, stopping: AbortSignal): Promise<void> {
+async function startSweeping(boss: PgBoss, context: ServerContext, stopping: AbortSignal): Promise<void> {
   await boss.createQueue(tenantQueue, {
-    // At most one that waits or works for each key: a job in a tenant.
+    // At most one queued or running job for each singleton key: a job of a tenant.
     policy: 'exclusive',
     retryLimit: 3,
     retryBackoff: true,
@@ -97,20 +97,20 @@ async function startSweeping(boss: PgBoss, context: JobContext, stopping: AbortS
   await boss.work<TenantWork>(tenantQueue, workers, async ([work]) => {
     if (work === undefined) return;
     const job = jobs.find(({ name }) => name === work.data.job);
-    // Left over from another version.
+    // Queued by another version of the server.
     if (job?.for !== 'tenant') return;
     await sweepTenant(context, job, work.data.tenantId, AbortSignal.any([work.signal, stopping]));
   });
 }
 
 async function sweepTenant(
-  context: JobContext,
+  context: ServerContext,
   job: TenantJob,
   tenantId: string,
   signal: AbortSignal,
-): Promise<unknown> {
+): Promise<void> {
   const logger = context.logger.child({ job: job.name, tenantId });
-  const tenantContext = contextOfTenant({ ...context, logger }, tenantId);
+  const tenantContext = createTenantContext({ ...context, logger }, tenantId);
   const run = await recordRun({ ...tenantContext, actor: 'schedule' }, job, {
     dryRun: false,
     startedBy: 'schedule',
@@ -119,12 +119,11 @@ async function sweepTenant(
   });
   if (run.status === 'failed') throw new Error(`${job.name}: ${run.error}`);
   logger.info({ report: run.report }, 'job done');
-  return run.report;
 }
 
-/** So that callers have three quarters of the time at least. On a busy machine work takes longer, and so does the rest. */
+/** Pauses three times as long as the batch took, so that callers get three quarters of the time. */
 const restPerWork = 3;
-/** Who works for longer has waited for others, such as a model. */
+/** A batch that took longer than a second was waiting for something else, such as a model. */
 const mostRestMs = 3000;
 
 async function rest(workedMs: number, signal: AbortSignal): Promise<void> {
@@ -134,19 +133,19 @@ async function rest(workedMs: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-async function startJob(boss: PgBoss, job: Job, context: JobContext, stopping: AbortSignal): Promise<void> {
+async function startJob(boss: PgBoss, job: Job, context: ServerContext, stopping: AbortSignal): Promise<void> {
   const logger = context.logger.child({ job: job.name });
   await boss.createQueue(job.name, { policy: 'singleton', retryLimit: 3, retryBackoff: true });
   await boss.work(job.name, async () => {
     if (job.for === 'tenant') return requestSweeps(boss, job.name, await context.db.listTenants());
     const request = (name: string, tenantId: string): Promise<void> => requestSweeps(boss, name, [tenantId]);
-    const report = await job.run({ ...context, logger }, { dryRun: false, signal: stopping, request });
+    const report = await job.sweep({ ...context, logger }, { dryRun: false, signal: stopping, request });
     logger.info({ report }, 'job done');
   });
-  await applySchedule(boss, job.name, scheduleOf(job, context));
+  await applySchedule(boss, job.name, findSchedule(job, context));
 }
 
-function scheduleOf({ name }: Job, { config }: JobContext): { cron: string; enabled: boolean } {
+function findSchedule({ name }: Job, { config }: ServerContext): { cron: string; enabled: boolean } {
   const entry = toCamelCase(name.replaceAll('-', '_')) as keyof typeof config.schedule;
   return config.schedule[entry];
 }
@@ -158,10 +157,10 @@ async function requestSweeps(boss: PgBoss, job: string, tenantIds: readonly stri
   }
 }
 
-/** Rows of one statement. */
+/** Rows per INSERT. */
 const insertLimit = 1000;
 
-/** A run that came due while no server was up is made up for once. */
+/** Registers or removes the schedule. A run that was missed while no server was up is made up for once. */
 async function applySchedule(boss: PgBoss, name: string, entry: { cron: string; enabled: boolean }): Promise<void> {
   if (entry.enabled) await boss.schedule(name, entry.cron, null, { tz: 'UTC', missed: 'once' });
   else await boss.unschedule(name);

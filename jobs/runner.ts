@@ -11,24 +11,23 @@ import {
   type StartedRun,
 } from '../src/lifecycle/job-runs.ts';
 import type { SweepOptions, SweepReport } from '../src/lifecycle/sweep.ts';
-import { actorOf, type MemoryContext } from '../src/memory/context.ts';
+import { actorOf, createTenantContext, type MemoryContext, type ServerContext } from '../src/memory/context.ts';
 import { authorize } from '../src/memory/permissions.ts';
-import { contextOfTenant, type Job, type JobContext, type ServerJob, type ServerWork } from './job.ts';
-import { jobs } from './jobs.ts';
+import { getJob, jobs, type Job, type ServerJob, type ServerSweepOptions } from './jobs.ts';
 import type { Queue } from './queue.ts';
 
-/** Who asks by hand waits so long for the end; after that the run tells how far it is. */
-const usualPatienceMs = 20_000;
+/** A caller waits this long for the end of a run, and then gets the run as it is. */
+const defaultPatienceMs = 20_000;
 
-/** Runs jobs in this process, apart from the queue: for people, who want to see what comes of it. */
+/** Runs jobs in this process, outside the queue, for callers who want the result. */
 export function createJobRunner(
-  context: JobContext,
+  context: ServerContext,
   queue: () => Queue | undefined,
-  patienceMs = usualPatienceMs,
+  patienceMs = defaultPatienceMs,
 ): JobRunner {
   const stopping = new AbortController();
   const underWay = new Map<string, Promise<JobRun>>();
-  /** The last one of each job of the whole server. */
+  /** The latest run of each server job. */
   const serverRuns = new Map<string, JobRun>();
   const start = (caller: MemoryContext, job: Job, options: RunOptions): Promise<StartedRun> | StartedRun => {
     if (job.for === 'tenant') return startRun(caller, job, options);
@@ -44,10 +43,10 @@ export function createJobRunner(
     names: jobs.map(({ name }) => name),
     run: async (caller, { name, dryRun }) => {
       authorize(caller, 'mutation runJob');
-      const job = findJob(name);
-      if (job.for === 'server' && caller.principal.servesAll !== true) throw concernsAll(name);
+      const job = getJob(name);
+      if (job.for === 'server' && caller.principal.servesAll !== true) throw requiresGrant(name);
       const key = job.for === 'server' ? name : `${caller.principal.tenantId}/${name}`;
-      if (underWay.has(key)) throw isUnderWay(name);
+      if (underWay.has(key)) throw alreadyRunning(name);
       const starting = Promise.resolve(start(caller, job, { dryRun, startedBy: 'person', signal: stopping.signal }));
       const ended = starting.then((started) => started.ended);
       underWay.set(key, ended);
@@ -55,13 +54,13 @@ export function createJobRunner(
       ended.then(forget, forget);
       if (dryRun) return ended;
       const { run } = await starting;
-      const first = await firstOf(ended, patienceMs);
-      return first ?? (await findJobRun(caller, run.id)) ?? run;
+      const inTime = await waitAtMost(patienceMs, ended);
+      return inTime ?? (await findJobRun(caller, run.id)) ?? run;
     },
     findServerRun: (caller, id) => {
       const run = [...serverRuns.values()].find((known) => known.id === id);
       if (run === undefined || caller.principal.servesAll !== true) return null;
-      // It is in this process, so it lives as long as it runs.
+      // The run is in this process, so it is alive while its status is running.
       return run.status === 'running' ? { ...run, lastSignAt: caller.now() } : run;
     },
     stop: async () => {
@@ -76,50 +75,44 @@ function keepLast(runs: Map<string, JobRun>, { run, ended }: StartedRun): void {
   void ended.then((done) => runs.get(run.job)?.id === run.id && runs.set(run.job, done));
 }
 
-export function findJob(name: string): Job {
-  const job = jobs.find((candidate) => candidate.name === name);
-  if (job !== undefined) return job;
-  throw invalidInput('name', `one of ${jobs.map((candidate) => candidate.name).join(', ')}`, name);
-}
-
 /**
- * A job of the whole server. What it asks for goes to the queue; without one nobody would do it later, so it is done here
- * and now. What failed in one tenant is told when all others had their turn.
+ * Runs a server job. The tenant jobs that it requests go to the queue or, without one, run here at once. A failure in one
+ * tenant is thrown after all others had their turn.
  */
 export async function runServerJob(
   job: ServerJob,
-  context: JobContext,
+  context: ServerContext,
   queue: Queue | undefined,
   options: SweepOptions & { actor: string },
 ): Promise<SweepReport> {
   const failures: string[] = [];
-  const doHere: ServerWork['request'] = async (name, tenantId) => {
-    const { status, error } = await runForTenant(findJob(name), context, tenantId, options);
+  const runHere: ServerSweepOptions['request'] = async (name, tenantId) => {
+    const { status, error } = await runForTenant(getJob(name), context, tenantId, options);
     if (status === 'failed') failures.push(`${name} of ${tenantId}: ${error}`);
   };
-  const request: ServerWork['request'] = async (name, tenantId) =>
-    queue === undefined ? doHere(name, tenantId) : queue.request(name, tenantId);
-  const report = await job.run(context, { ...options, request });
+  const request: ServerSweepOptions['request'] = async (name, tenantId) =>
+    queue === undefined ? runHere(name, tenantId) : queue.request(name, tenantId);
+  const report = await job.sweep(context, { ...options, request });
   if (failures.length === 0) return report;
   throw new MemoryError('CONFLICT', `${failures.length} of ${job.name} failed: ${failures.join('; ')}`);
 }
 
 async function runForTenant(
   job: Job,
-  context: JobContext,
+  context: ServerContext,
   tenantId: string,
   { signal, actor }: SweepOptions & { actor: string },
 ): Promise<JobRun> {
   if (job.for === 'server') throw invalidInput('name', 'a job that is done for each tenant apart', job.name);
-  return recordRun({ ...contextOfTenant(context, tenantId), actor }, job, {
+  return recordRun({ ...createTenantContext(context, tenantId), actor }, job, {
     dryRun: false,
     startedBy: 'person',
     signal,
   });
 }
 
-/** An operator runs one tenant; the others are not its to work on. */
-function concernsAll(name: string): MemoryError {
+/** A server job touches every tenant, and an operator may work on one only. */
+function requiresGrant(name: string): MemoryError {
   return new MemoryError(
     'FORBIDDEN',
     `${name} is done for all tenants: a grant to write in all is needed; given none`,
@@ -129,13 +122,13 @@ function concernsAll(name: string): MemoryError {
   );
 }
 
-function isUnderWay(name: string): MemoryError {
+function alreadyRunning(name: string): MemoryError {
   return new MemoryError('CONFLICT', `${name} is under way already`, { hint: 'jobRuns shows how far it is.' });
 }
 
-/** Null when it takes longer than that. */
-async function firstOf(ended: Promise<JobRun>, patienceMs: number): Promise<JobRun | null> {
+/** Returns null when the run takes longer than that. */
+async function waitAtMost(patienceMs: number, ended: Promise<JobRun>): Promise<JobRun | null> {
   const over = new AbortController();
-  const long = wait(patienceMs, null, { signal: over.signal, ref: false });
-  return Promise.race([ended, long]).finally(() => over.abort());
+  const timeout = wait(patienceMs, null, { signal: over.signal, ref: false });
+  return Promise.race([ended, timeout]).finally(() => over.abort());
 }

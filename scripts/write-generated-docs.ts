@@ -1,15 +1,17 @@
-// Writes the committed files that the code decides: schema.graphql and the tables in docs/configuration.md and
-// docs/security.md.
+// Writes the committed files that are generated: schema.graphql, the tables in docs/configuration.md and
+// docs/security.md, and the lint rules of .oxlintrc.arrows.json.
 // With --check it writes nothing and fails if one differs.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lexicographicSortSchema, printSchema } from 'graphql';
+import { renderArrowRules } from './arrows.ts';
 import { renderConfigReference } from './docs/config-reference.ts';
 import { schema } from '../src/graphql/schema.ts';
 import { packageRoot } from '../src/shared/package-root.ts';
 import { renderRoleReference } from './docs/role-reference.ts';
 
 const files = [
+  { path: join(packageRoot, '.oxlintrc.arrows.json'), content: renderArrowRules() },
   { path: join(packageRoot, 'schema.graphql'), content: `${printSchema(lexicographicSortSchema(schema))}\n` },
   pageWithTable('configuration.md', 'keys', renderConfigReference()),
   pageWithTable('security.md', 'roles', renderRoleReference(schema)),

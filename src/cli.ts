@@ -4,7 +4,7 @@
 import { homedir } from 'node:os';
 import { Command } from 'commander';
 import { databaseOptions } from './begin-memory.ts';
-import { beginServer } from './commands/serve.ts';
+import { beginServer } from './http/begin-server.ts';
 import { loadConfig, type LoadedConfig } from './config/load-config.ts';
 import type { MemoryCore } from './create-memory.ts';
 import type { EraseOptions } from './commands/erase.ts';
@@ -210,10 +210,10 @@ async function withCore(work: (core: MemoryCore) => Promise<void>): Promise<void
 
 async function job(name: string | undefined, { dryRun, tenant }: { dryRun: boolean; tenant?: string }): Promise<void> {
   const { config } = readConfig();
-  const { findJob } = await import('../jobs/runner.ts');
+  const { getJob } = await import('../jobs/jobs.ts');
   const { describeJobs, runJobByHand } = await import('./commands/job.ts');
   if (name === undefined) return void process.stdout.write(`${describeJobs({ config })}\n`);
-  findJob(name);
+  getJob(name);
   const stopping = new AbortController();
   void onSignal().then(() => stopping.abort());
   await withCore(async (core) => {

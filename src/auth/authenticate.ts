@@ -22,7 +22,7 @@ export const localOperator: Principal = { tenantId: 'default', butler: null, rol
 
 interface Sources {
   config: Config;
-  db: Pick<Database, 'findToken' | 'hasTenant' | 'tenant'>;
+  db: Pick<Database, 'findToken' | 'hasTenant' | 'forTenant'>;
   now: () => Date;
   logger: Logger;
 }
@@ -76,7 +76,7 @@ const useResolutionMs = 60_000;
 
 function noteUse({ db, logger }: Sources, { tenantId, id, lastUsedAt }: FoundToken, now: Date): void {
   if (lastUsedAt !== null && now.getTime() - lastUsedAt.getTime() < useResolutionMs) return;
-  db.tenant(tenantId)
-    .apiToken.updateMany({ where: { tenantId, id }, data: { lastUsedAt: now } })
+  db.forTenant(tenantId)
+    .client.apiToken.updateMany({ where: { tenantId, id }, data: { lastUsedAt: now } })
     .catch((error: unknown) => logger.warn({ err: error }, 'the use of a token could not be written down'));
 }

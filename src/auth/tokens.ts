@@ -44,7 +44,7 @@ export async function createToken(context: MemoryContext, given: NewToken): Prom
 
 export async function listTokens({ db, principal: { tenantId } }: MemoryContext): Promise<TokenRecord[]> {
   const order = [{ createdAt: 'asc' as const }, { id: 'asc' as const }];
-  return db.tenant(tenantId).apiToken.findMany({ where: { tenantId }, orderBy: order, omit: { tokenHash: true } });
+  return db.client.apiToken.findMany({ where: { tenantId }, orderBy: order, omit: { tokenHash: true } });
 }
 
 /** It is refused from the next request on. To revoke one twice does no harm. */

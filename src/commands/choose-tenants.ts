@@ -12,5 +12,5 @@ export async function chooseTenants(db: Database, tenant: string | undefined): P
 /** What is left of a tenant when all that it stored is gone. */
 async function hasHistory(db: Database, tenantId: string): Promise<boolean> {
   if (tenantId === '') return false;
-  return (await db.tenant(tenantId).eventChain.findFirst({ where: { tenantId } })) !== null;
+  return (await db.forTenant(tenantId).client.eventChain.findFirst({ where: { tenantId } })) !== null;
 }

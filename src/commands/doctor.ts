@@ -164,7 +164,7 @@ async function describeDataKeys(db: Database, vault: Vault): Promise<string[]> {
   await requireMasterKeys(db, vault);
   let [count, lost] = [0, 0];
   for (const tenantId of await db.listTenants()) {
-    for (const { id, masterKeyId, wrappedKey, status } of await db.tenant(tenantId).dataKey.findMany()) {
+    for (const { id, masterKeyId, wrappedKey, status } of await db.forTenant(tenantId).client.dataKey.findMany()) {
       const master = findMasterKey(vault, masterKeyId);
       if (status === 'lost') lost++;
       else if (master === undefined || unwrapDataKey(master, { tenantId, id }, wrappedKey) === null) {

@@ -1,10 +1,9 @@
-import { contextOfTenant } from '../../jobs/job.ts';
 import { chooseTenants } from './choose-tenants.ts';
 import type { MemoryCore } from '../create-memory.ts';
 import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
 import { invalidInput } from '../shared/errors.ts';
 import { recordReadByHand } from '../memory/accesses.ts';
-import type { MemoryContext } from '../memory/context.ts';
+import { createTenantContext, type MemoryContext } from '../memory/context.ts';
 import {
   eraseMemory,
   eraseSubject,
@@ -36,7 +35,7 @@ export async function eraseByHand(core: MemoryCore, options: EraseOptions, print
     throw invalidInput('memory', 'either --memory or --subject', { memory, subject });
   }
   await chooseTenants(core.db, tenant);
-  const context = { ...contextOfTenant(core, tenant), actor: 'command line' };
+  const context = { ...createTenantContext(core, tenant), actor: 'command line' };
   if (options.dryRun === true || confirm === undefined) {
     const asked = subject === undefined ? memoryInput(options) : subjectInput(options);
     const ids = 'id' in asked ? [asked.id] : [];

@@ -1,12 +1,11 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { contextOfTenant } from '../../jobs/job.ts';
 import { chooseTenants } from './choose-tenants.ts';
 import type { MemoryCore } from '../create-memory.ts';
 import { MemoryError } from '../shared/errors.ts';
 import { recordReadByHand } from '../memory/accesses.ts';
-import type { MemoryContext } from '../memory/context.ts';
+import { createTenantContext, type MemoryContext } from '../memory/context.ts';
 import { exportAll } from '../memory/erasure/export-subject.ts';
 
 export interface ExportOptions {
@@ -18,7 +17,7 @@ export interface ExportOptions {
 /** One JSON document, written as it is read. A file that is there is not overwritten; a new one is for its owner alone. */
 export async function exportByHand(core: MemoryCore, { tenant, subject, output }: ExportOptions): Promise<void> {
   await chooseTenants(core.db, tenant);
-  const context = { ...contextOfTenant(core, tenant), actor: 'command line' };
+  const context = { ...createTenantContext(core, tenant), actor: 'command line' };
   await recordReadByHand(core.db, context, { operation: 'exportSubject', asked: { subject }, ids: [] });
   const document = Readable.from(write(context, subject));
   if (output === undefined) return pipeline(document, process.stdout, { end: false });

@@ -1,11 +1,12 @@
-import { contextOfTenant, type ServerJob, type TenantJob } from '../../jobs/job.ts';
-import { findJob, runServerJob } from '../../jobs/runner.ts';
+import { getJob, type ServerJob, type TenantJob } from '../../jobs/jobs.ts';
+import { runServerJob } from '../../jobs/runner.ts';
 import { chooseTenants } from './choose-tenants.ts';
 import type { MemoryCore } from '../create-memory.ts';
 import { invalidInput } from '../shared/errors.ts';
 import { recordRun, type JobRun } from '../lifecycle/job-runs.ts';
 import { jobNameOf } from '../lifecycle/schedules.ts';
 import type { SweepReport } from '../lifecycle/sweep.ts';
+import { createTenantContext } from '../memory/context.ts';
 import { toSnakeCase } from '../shared/names.ts';
 import { withProgressBar } from './progress-bar.ts';
 
@@ -24,7 +25,7 @@ export interface JobByHand {
 
 /** One line for each tenant that it was done for, or one for all. Answers whether all went well. */
 export async function runJobByHand(core: MemoryCore, given: JobByHand, print: Print): Promise<boolean> {
-  const job = findJob(given.name);
+  const job = getJob(given.name);
   return job.for === 'server' ? runForAll(core, job, given, print) : runForEach(core, job, given, print);
 }
 
@@ -34,7 +35,7 @@ async function runForEach(core: MemoryCore, job: TenantJob, given: JobByHand, pr
   let isWell = true;
   for (const tenantId of tenants) {
     if (signal.aborted) break;
-    const context = { ...contextOfTenant(core, tenantId), actor };
+    const context = { ...createTenantContext(core, tenantId), actor };
     const run = await withProgressBar(process.stderr, tenantId, (progress) =>
       recordRun(context, job, { dryRun, signal, progress, startedBy: 'person' }),
     );

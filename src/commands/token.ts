@@ -1,4 +1,3 @@
-import { contextOfTenant } from '../../jobs/job.ts';
 import { everyTenant } from '../auth/grant.ts';
 import {
   createToken,
@@ -11,7 +10,7 @@ import {
 import type { MemoryCore } from '../create-memory.ts';
 import { millisecondsPerDay } from '../shared/durations.ts';
 import { invalidInput } from '../shared/errors.ts';
-import type { MemoryContext } from '../memory/context.ts';
+import { createTenantContext, type MemoryContext } from '../memory/context.ts';
 
 export interface TokenOptions {
   role: string;
@@ -51,7 +50,7 @@ export async function printTokens(core: MemoryCore, tenant: string | undefined, 
 
 function contextOf(core: MemoryCore, tenantId: string): MemoryContext {
   if (tenantId.trim() === '') throw invalidInput('tenant', 'a name', tenantId);
-  return { ...contextOfTenant(core, tenantId), actor: 'command line' };
+  return { ...createTenantContext(core, tenantId), actor: 'command line' };
 }
 
 /** The token stands alone on its line, for whoever reads it with a program. */

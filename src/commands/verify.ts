@@ -2,7 +2,7 @@ import { chooseTenants } from './choose-tenants.ts';
 import type { Database } from '../db/database.ts';
 import { invalidInput } from '../shared/errors.ts';
 import { findChainHead, findChainProblems, readHead, writeHead } from '../memory/history/audit-chain.ts';
-import type { Principal } from '../memory/context.ts';
+import type { MemoryContext } from '../memory/context.ts';
 import { requireMasterKeys, type Vault } from '../memory/vault.ts';
 import { findDifferences } from '../memory/history/verify.ts';
 
@@ -59,7 +59,7 @@ async function printDifferences(
   await requireMasterKeys(db, vault);
   let count = 0;
   for (const tenantId of tenants) {
-    for (const { type, id, columns } of await findDifferences({ db, vault, principal: adminOf(tenantId) }, moment)) {
+    for (const { type, id, columns } of await findDifferences({ ...asAdmin(db, tenantId), vault }, moment)) {
       count++;
       print(`${tenantId}: ${type} ${id}: ${columns.join(', ') || 'version'}`);
     }
@@ -79,7 +79,7 @@ async function printProblems(
   }
   let count = 0;
   for (const tenantId of tenants) {
-    for await (const problem of findChainProblems({ db, principal: adminOf(tenantId) }, kept)) {
+    for await (const problem of findChainProblems(asAdmin(db, tenantId), kept)) {
       count++;
       const { kind, position, eventId, message } = problem;
       const place = [position !== null && `position ${position}`, eventId !== null && `event ${eventId}`];
@@ -92,14 +92,14 @@ async function printProblems(
 /** One line a tenant, to be kept where nobody who can write the database can write. */
 async function printHeads(db: Database, tenants: readonly string[], print: Print): Promise<boolean> {
   for (const tenantId of tenants) {
-    const head = await findChainHead({ db, principal: adminOf(tenantId) });
+    const head = await findChainHead(asAdmin(db, tenantId));
     if (head !== null) print(`${tenantId} ${writeHead(head)} ${head.at?.toISOString() ?? 'unknown'}`);
   }
   return true;
 }
 
-function adminOf(tenantId: string): Principal {
-  return { tenantId, butler: null, role: 'admin' };
+function asAdmin(db: Database, tenantId: string): Pick<MemoryContext, 'db' | 'principal'> {
+  return { db: db.forTenant(tenantId), principal: { tenantId, butler: null, role: 'admin' } };
 }
 
 function readMoment(text: string): Date {

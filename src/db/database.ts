@@ -8,11 +8,37 @@ import { openEngine } from './engines/open-engine.ts';
 import { RoundTrips } from './round-trip.ts';
 import type { WithStoredFacts } from './stored-fact.ts';
 
-/** A Prisma client inside one transaction that is bound to one tenant. */
-export type Transaction = WithStoredFacts<Prisma.TransactionClient>;
+declare const transactional: unique symbol;
 
-/** A Prisma client each of whose operations is a transaction of its own, bound to one tenant. */
-export type TenantClient = WithStoredFacts<ReturnType<typeof bindToTenant>>;
+/** Runs statements within the rows of one tenant. Outside a `Transaction`, each is a transaction of its own. */
+export type TenantClient = WithStoredFacts<Prisma.TransactionClient> & { readonly tenantId: string };
+
+/** Runs statements that commit together. What takes a lock asks for this type: elsewhere the lock would not last. */
+export type Transaction = TenantClient & { readonly [transactional]: true };
+
+/** The database as one caller may use it: bound to one tenant, perhaps to one butler of it, perhaps read-only. */
+export interface TenantDatabase {
+  readonly tenantId: string;
+  /** For single statements that need no common snapshot, such as the reads of GraphQL resolvers. */
+  readonly client: TenantClient;
+  /** Commits all that `work` does, or nothing. */
+  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  /**
+   * Runs statements as one transaction in one round trip. Returns one value for each: the first column of its first
+   * row, as text (JSON where a statement returns more). `settings` hold for these statements only.
+   */
+  roundTrip(statements: readonly Prisma.Sql[], settings?: Readonly<Record<string, string>>): Promise<(string | null)[]>;
+  /** The database of all tenants: queue, event signals, other tenants. */
+  readonly database: Database;
+}
+
+/** How much of a tenant may be used. */
+export interface Reach {
+  /** Confines to global rows and to those of this butler. */
+  butler?: string;
+  /** Rejects writes, except by a round trip that sets `transaction_read_only` to off. */
+  readOnly?: boolean;
+}
 
 export interface Database {
   readonly engine: EngineName;
@@ -20,24 +46,8 @@ export interface Database {
   readonly location: string;
   /** Whether it was created when it was opened. */
   readonly isNew: boolean;
-  /** All that `work` does commits together or not at all. It sees and writes the rows of this tenant only. */
-  transaction<T>(tenantId: string, work: (transaction: Transaction) => Promise<T>): Promise<T>;
-  /** For single reads that need no common snapshot, such as those of GraphQL resolvers. */
-  tenant(tenantId: string): TenantClient;
-  /**
-   * For what has to be quick: one transaction in one round trip, within the same boundary. Gives one value of each
-   * statement, the first column of its first row, as text: JSON, if it is to say more. `settings` hold for the
-   * statements and for no others.
-   */
-  roundTrip(
-    tenantId: string,
-    statements: readonly Prisma.Sql[],
-    settings?: Readonly<Record<string, string>>,
-  ): Promise<(string | null)[]>;
-  /** The same, for one butler alone: of its tenant it sees and writes what is global and what is its own. */
-  confinedTo(butler: string): Database;
-  /** The same, in which nothing can be written but by a round trip that sets `transaction_read_only` to off. */
-  readingOnly(): Database;
+  /** Binds the database to one tenant: row-level security hides every other tenant's rows. */
+  forTenant(tenantId: string, reach?: Reach): TenantDatabase;
   /** Whether there is such a tenant. */
   hasTenant(tenantId: string): Promise<boolean>;
   /** Whose a token with this hash is, if it is valid at that moment. */
@@ -90,7 +100,7 @@ export async function openDatabase(
   });
   const events = new EventHub(engine.eventChannel);
   const roundTrips = new RoundTrips((work) => withClient(engine.pool, work));
-  const database: Omit<Database, keyof TenantDoors> = {
+  const database: Database = {
     engine: engine.name,
     location: engine.location,
     isNew: engine.isNew,
@@ -130,14 +140,9 @@ export async function openDatabase(
       );
       return rows[0]?.exists === true;
     },
-    confinedTo: (butler) => open({ butler }),
-    readingOnly: () => open({ settings: { transaction_read_only: 'on' } }),
+    forTenant: (tenantId, reach = {}) => bindTenant({ roundTrips, prisma, events, options, database }, tenantId, reach),
   };
-  const open = (reach: Reach): Database => ({
-    ...database,
-    ...tenantDoors({ roundTrips, prisma, events, options }, reach),
-  });
-  return open({});
+  return database;
 }
 
 const findToken = `
@@ -152,29 +157,30 @@ interface Parts {
   prisma: PrismaClient;
   events: EventHub;
   options: DatabaseOptions;
+  database: Database;
 }
 
-type TenantDoors = Pick<Database, 'transaction' | 'roundTrip' | 'tenant'>;
-
-interface Reach {
-  /** The one to whom it is confined, if it is to any. */
-  butler?: string;
-  /** That hold unless a round trip says otherwise. */
-  settings?: Readonly<Record<string, string>>;
-}
-
-/** The ways into a tenant. Each begins by saying which one, and how much of it may be seen. */
-function tenantDoors({ roundTrips, prisma, events, options }: Parts, reach: Reach): TenantDoors {
-  const { butler = null, settings: usual } = reach;
-  const enter = (tenantId: string, settings?: Readonly<Record<string, string>>): Prisma.Sql =>
-    enterTenant({ tenantId, butler, statementTimeoutMs: options.statementTimeoutMs }, { ...usual, ...settings });
+/** Every transaction begins with the statement that sets tenant, butler and role. */
+function bindTenant(parts: Parts, tenantId: string, { butler, readOnly = false }: Reach): TenantDatabase {
+  const { roundTrips, prisma, events, options, database } = parts;
+  const enter = (settings?: Readonly<Record<string, string>>): Prisma.Sql =>
+    enterTenant(
+      { tenantId, butler: butler ?? null, statementTimeoutMs: options.statementTimeoutMs },
+      { ...(readOnly && { transaction_read_only: 'on' }), ...settings },
+    );
+  let client: TenantClient | undefined;
   return {
-    transaction: async (tenantId, work) => {
+    tenantId,
+    database,
+    get client() {
+      return (client ??= createTenantClient(prisma, tenantId, enter()));
+    },
+    transaction: async (work) => {
       let opened: Transaction | undefined;
       return prisma
         .$transaction(async (transaction) => {
-          opened = transaction as unknown as Transaction;
-          await transaction.$executeRaw(enter(tenantId));
+          opened = Object.create(transaction, { tenantId: { value: tenantId } }) as Transaction;
+          await transaction.$executeRaw(enter());
           return work(opened);
         })
         .catch(rethrow)
@@ -183,11 +189,10 @@ function tenantDoors({ roundTrips, prisma, events, options }: Parts, reach: Reac
           if (opened !== undefined && hasEvents(opened)) events.raise(tenantId);
         });
     },
-    roundTrip: async (tenantId, statements, settings = {}) => {
-      const [, ...answers] = await roundTrips.send([enter(tenantId, settings), ...statements]).catch(rethrow);
+    roundTrip: async (statements, settings) => {
+      const [, ...answers] = await roundTrips.send([enter(settings), ...statements]).catch(rethrow);
       return answers;
     },
-    tenant: (tenantId) => bindToTenant(prisma, enter(tenantId)) as unknown as TenantClient,
   };
 }
 
@@ -209,10 +214,10 @@ function enterTenant(
       set_config('role', 'butler_memory_app', true)`;
 }
 
-// oxlint-disable-next-line typescript/explicit-function-return-type -- the type is what Prisma infers
-function bindToTenant(prisma: PrismaClient, head: Prisma.Sql) {
-  return prisma.$extends({
+function createTenantClient(prisma: PrismaClient, tenantId: string, head: Prisma.Sql): TenantClient {
+  const client = prisma.$extends({
     name: 'tenant',
+    client: { tenantId },
     query: {
       $allOperations: async ({ args, query }) => {
         const [, result] = await prisma.$transaction([prisma.$executeRaw(head), query(args)]).catch(rethrow);
@@ -220,6 +225,7 @@ function bindToTenant(prisma: PrismaClient, head: Prisma.Sql) {
       },
     },
   });
+  return client as unknown as TenantClient;
 }
 
 async function asMaintenance<T>(

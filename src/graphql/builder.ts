@@ -7,7 +7,7 @@ import { validate as isUuid } from 'uuid';
 import { invalidInput } from '../shared/errors.ts';
 import type PrismaTypes from '../generated/pothos-types.ts';
 import { getDatamodel } from '../generated/pothos-types.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
+import type { Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import type { GraphQLContext } from './context.ts';
 import { tellAllowed } from './input-refusals.ts';
 
@@ -55,7 +55,7 @@ export const builder = new SchemaBuilder<{
     beforeArgOptions: { description: 'Only what comes before this cursor.' },
   },
   prisma: {
-    client: ({ memory }) => memory.db.tenant(memory.principal.tenantId),
+    client: ({ memory }) => memory.db.client as unknown as PrismaClient,
     dmmf: getDatamodel(),
     onUnusedQuery: 'error',
   },

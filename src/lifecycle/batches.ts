@@ -70,7 +70,7 @@ interface Page extends PageOfDue {
 async function look(sweep: Sweep, stage: Stage, after: string, limit: number): Promise<Page> {
   const { context } = sweep;
   try {
-    const [page] = await context.db.tenant(context.principal.tenantId).$queryRaw<[PageOfDue]>(stage.find(after, limit));
+    const [page] = await context.db.client.$queryRaw<[PageOfDue]>(stage.find(after, limit));
     return { ...page, isLast: page.looked < limit };
   } catch (error) {
     if (isOutage(error)) throw error;
@@ -81,7 +81,7 @@ async function look(sweep: Sweep, stage: Stage, after: string, limit: number): P
 async function passOver(sweep: Sweep, stage: Stage, after: string, error: unknown): Promise<Page> {
   const { tenantId } = sweep.context.principal;
   const statement = nextMemoryId(stage.type, tenantId, after);
-  const [next] = await sweep.context.db.tenant(tenantId).$queryRaw<{ id: string }[]>(statement);
+  const [next] = await sweep.context.db.client.$queryRaw<{ id: string }[]>(statement);
   if (next === undefined) throw error;
   countFailure(sweep, stage, next.id, error);
   return { looked: 1, last: next.id, ids: [], outcomes: [], isLast: false };
@@ -160,10 +160,10 @@ export function originOf(context: MemoryContext, at: Date): EventOrigin {
 
 /** One transaction of a stage, whose end is told to those who follow the events. */
 export async function changeInTransaction(
-  { db, principal }: MemoryContext,
+  { db }: MemoryContext,
   work: (transaction: Transaction) => Promise<ChangedMemory[]>,
 ): Promise<ChangedMemory[]> {
-  return db.transaction(principal.tenantId, async (transaction) => {
+  return db.transaction(async (transaction) => {
     const changed = await work(transaction);
     if (changed.length > 0) announceEvents(transaction);
     return changed;

@@ -22,7 +22,7 @@ export async function sweepDecay(context: MemoryContext, options: SweepOptions):
 
 async function countLive({ db, principal: { tenantId } }: MemoryContext): Promise<number> {
   const where = { tenantId, validity: { in: [...liveValidities] } };
-  const { fact, rule } = db.tenant(tenantId);
+  const { fact, rule } = db.client;
   return (await fact.count({ where })) + (await rule.count({ where }));
 }
 

@@ -44,7 +44,7 @@ export async function forecastFading(context: MemoryContext, choice: ForecastCho
     inverted: choice.inverted ?? false,
   };
   const statement = selectForecast(queryOf(context, choice.withinDays), page);
-  const rows = await context.db.tenant(context.principal.tenantId).$queryRaw<ForecastRow[]>(statement);
+  const rows = await context.db.client.$queryRaw<ForecastRow[]>(statement);
   const memories = await loadMemories(context, rows);
   return rows.flatMap((row) => {
     const memory = memories.get(referenceKey(row));
@@ -55,7 +55,7 @@ export async function forecastFading(context: MemoryContext, choice: ForecastCho
 
 export async function countForecast(context: MemoryContext, withinDays: number): Promise<number> {
   const statement = countFading(queryOf(context, withinDays));
-  const [row] = await context.db.tenant(context.principal.tenantId).$queryRaw<[{ count: number }]>(statement);
+  const [row] = await context.db.client.$queryRaw<[{ count: number }]>(statement);
   return row.count;
 }
 

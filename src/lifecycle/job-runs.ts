@@ -52,7 +52,7 @@ export async function listJobRuns(
   const { db, principal } = context;
   const { tenantId } = principal;
   const where = { tenantId, ...(job !== undefined && { job }) };
-  const { jobRun } = db.tenant(tenantId);
+  const { jobRun } = db.client;
   const newestFirst = [{ startedAt: 'desc' as const }, { id: 'desc' as const }];
   const [runs, total] = await Promise.all([
     jobRun.findMany({ where, orderBy: newestFirst, skip: offset, take: limit }),
@@ -66,7 +66,7 @@ export async function findJobRun(context: MemoryContext, given: string): Promise
   const { db, principal } = context;
   const { tenantId } = principal;
   const id = checkUuid('id', given);
-  return db.tenant(tenantId).jobRun.findUnique({ where: { tenantId_id: { tenantId, id } } });
+  return db.client.jobRun.findUnique({ where: { tenantId_id: { tenantId, id } } });
 }
 
 export interface StartedRun {
@@ -85,7 +85,7 @@ export async function startRun(context: MemoryContext, job: TenantSweep, options
   // A dry run leaves no trace, not even this one.
   if (options.dryRun) return startUnkeptRun(context, job, options);
   const run = begin(context, job, options);
-  await context.db.tenant(run.tenantId).jobRun.create({ data: { ...run, report: {} } });
+  await context.db.client.jobRun.create({ data: { ...run, report: {} } });
   return { run, ended: finish(context, job, options, run) };
 }
 
@@ -101,7 +101,7 @@ async function finish(
   options: RunOptions,
   { tenantId, id }: JobRun,
 ): Promise<JobRun> {
-  const runs = context.db.tenant(tenantId).jobRun;
+  const runs = context.db.client.jobRun;
   const where = { tenantId_id: { tenantId, id } };
   const sign = keepSigns(context, (data) => runs.update({ where, data }));
   try {

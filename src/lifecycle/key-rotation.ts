@@ -69,7 +69,7 @@ async function rewrapKeys(
   const { db, vault, principal } = context;
   const { tenantId } = principal;
   const master = requireMasterKey(context);
-  const { dataKey } = db.tenant(tenantId);
+  const { dataKey } = db.client;
   const where = { tenantId, masterKeyId: { not: master.id }, status: { not: 'lost' } };
   const rows = await dataKey.findMany({ where });
   if (dryRun) return { count: rows.length, problem: null };
@@ -96,7 +96,7 @@ interface Due {
 }
 
 async function countDue(context: MemoryContext): Promise<Due> {
-  return context.db.transaction(context.principal.tenantId, async (transaction) => {
+  return context.db.transaction(async (transaction) => {
     const activeKeyId = (await findActive(context, transaction))?.id ?? null;
     const [counts] = await transaction.$queryRaw<{ sealed: number; plain: number }[]>(
       countFactsToSeal(queryOf(context, activeKeyId)),
@@ -114,14 +114,14 @@ async function foretell(
   { plain, sealed, isNewKeyDue }: Due & { isNewKeyDue: boolean },
   report: KeyRotationReport,
 ): Promise<KeyRotationReport> {
-  const all = isNewKeyDue ? await db.tenant(tenantId).fact.count({ where: { tenantId, dataKeyId: { not: null } } }) : 0;
+  const all = isNewKeyDue ? await db.client.fact.count({ where: { tenantId, dataKeyId: { not: null } } }) : 0;
   return { ...report, created: isNewKeyDue ? 1 : 0, resealed: isNewKeyDue ? all : sealed, sealed: plain };
 }
 
 /** Waits for writers that seal under the old key. Should another process have replaced it already, nothing is done. */
 async function replaceKey(context: MemoryContext, activeKeyId: string | null): Promise<void> {
   const { tenantId } = context.principal;
-  await context.db.transaction(tenantId, async (transaction) => {
+  await context.db.transaction(async (transaction) => {
     if (activeKeyId !== null) {
       const where = { tenantId, id: activeKeyId, status: 'active' };
       const data = { status: 'retired', retiredAt: context.now() };
@@ -194,7 +194,7 @@ async function* batchesOf(
   options: KeyRotationOptions,
   activeKeyId: string | null,
 ): AsyncGenerator<FactToSeal[]> {
-  const client = context.db.tenant(context.principal.tenantId);
+  const client = context.db.client;
   let after = firstId;
   while (options.signal?.aborted !== true) {
     const statement = selectFactsToSeal(queryOf(context, activeKeyId), after, options.rowsPerBatch ?? 100);
@@ -212,8 +212,7 @@ async function sealBatch(context: MemoryContext, facts: readonly FactToSeal[]): 
   const texts = plain.map((fact) => textOf('fact', { ...fact, content: sealedPlaceholder }));
   const embedded = texts.length === 0 ? [] : await embedAll(context, texts);
   const vectors = new Map(plain.map(({ id }, place) => [id, embedded[place] as EmbeddedText]));
-  const { tenantId } = context.principal;
-  return context.db.transaction(tenantId, async (transaction) => {
+  return context.db.transaction(async (transaction) => {
     const key = await useActiveKey(context, transaction);
     const ids = facts.map(({ id }) => id);
     const rows = await transaction.$queryRaw<FactRow[]>(lockFactsToSeal(queryOf(context, key.id), ids));

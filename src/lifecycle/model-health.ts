@@ -33,7 +33,10 @@ export class ModelHealth {
     const unfinished: VersionProgress[] = [];
     const lines = new Set<string>();
     for (const tenantId of await this.#db.listTenants()) {
-      const context = { db: this.#db, principal: { tenantId, butler: null, role: 'admin' } as const };
+      const context = {
+        db: this.#db.forTenant(tenantId),
+        principal: { tenantId, butler: null, role: 'admin' } as const,
+      };
       const versions = await readVersions(context);
       const active = versions.find(({ status }) => status === 'active');
       const building = versions.find(({ status }) => status === 'building');
@@ -60,8 +63,8 @@ export class ModelHealth {
   }
 }
 
-async function readVersions({ db, principal }: Pick<MemoryContext, 'db' | 'principal'>): Promise<VersionInUse[]> {
-  const versions = db.tenant(principal.tenantId).embeddingVersion;
+async function readVersions({ db }: Pick<MemoryContext, 'db'>): Promise<VersionInUse[]> {
+  const versions = db.client.embeddingVersion;
   return (await versions.findMany({ where: { status: { not: 'retired' } } })) as VersionInUse[];
 }
 

@@ -11,7 +11,7 @@ export async function refreshProjections(context: MemoryContext, { dryRun }: Swe
   const { tenantId } = context.principal;
   const statement = dryRun ? staleEventDays : refreshEventDays;
   const today = startOfDay(context.now());
-  const [counted] = await context.db.tenant(tenantId).$queryRaw<{ days: number }[]>(statement(tenantId, today));
+  const [counted] = await context.db.client.$queryRaw<{ days: number }[]>(statement(tenantId, today));
   return { days: counted?.days ?? 0 };
 }
 
@@ -36,9 +36,9 @@ export async function readEventDays(
     throw invalidInput('from', `at most ${longestSpanDays} days before to, and not after it`, since.toISOString());
   }
   const { tenantId } = context.principal;
-  const rows = await context.db
-    .tenant(tenantId)
-    .$queryRaw<{ day: string; eventType: string; count: number }[]>(selectEventDays(tenantId, since, until));
+  const rows = await context.db.client.$queryRaw<{ day: string; eventType: string; count: number }[]>(
+    selectEventDays(tenantId, since, until),
+  );
   const byDay = new Map<string, EventDay>();
   for (const { day, eventType, count } of rows) {
     const entry = byDay.get(day) ?? { day, counts: [] };

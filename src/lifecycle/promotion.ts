@@ -22,7 +22,7 @@ export async function sweepPromotions(context: MemoryContext, options: SweepOpti
 
 /** All of them are looked at; of episodes only those that are due, which are few. */
 async function countLiveFacts({ db, principal: { tenantId } }: MemoryContext): Promise<number> {
-  return db.tenant(tenantId).fact.count({ where: { tenantId, validity: { in: [...liveValidities] } } });
+  return db.client.fact.count({ where: { tenantId, validity: { in: [...liveValidities] } } });
 }
 
 /** Nothing becomes permanent by being asked for: that is for people to say. */

@@ -42,7 +42,7 @@ export async function sweepLeftovers(context: MemoryContext, options: SweepOptio
 }
 
 async function count({ db }: MemoryContext, query: LeftoversQuery): Promise<number> {
-  const [row] = await db.tenant(query.tenantId).$queryRaw<[{ count: number }]>(countLeftovers(query));
+  const [row] = await db.client.$queryRaw<[{ count: number }]>(countLeftovers(query));
   return row.count;
 }
 
@@ -74,7 +74,7 @@ async function remove(
 ): Promise<number> {
   let removed = 0;
   while (options.signal?.aborted !== true) {
-    const batch = await db.tenant(query.tenantId).$executeRaw(deleteLeftovers(query, rowsPerTransaction));
+    const batch = await db.client.$executeRaw(deleteLeftovers(query, rowsPerTransaction));
     removed += batch;
     told(removed);
     if (batch < rowsPerTransaction) break;

@@ -74,7 +74,7 @@ async function chooseTarget(
 ): Promise<Choice | null> {
   const { embedder, logger, principal } = context;
   const { tenantId } = principal;
-  const versions = await context.db.transaction(tenantId, (transaction) => lockVersions(context, transaction));
+  const versions = await context.db.transaction((transaction) => lockVersions(context, transaction));
   const newer = findNewer(versions, context, configuredAt);
   if (newer !== undefined) {
     const models = { configured: embedder.model, newer: describeModel(newer) };
@@ -122,7 +122,7 @@ async function bringTo(
 
 /** Registers the configured model, in the slot of one that was abandoned if need be. */
 async function prepare(context: MemoryContext, report: ReembedReport): Promise<VersionInUse> {
-  return context.db.transaction(context.principal.tenantId, async (transaction) => {
+  return context.db.transaction(async (transaction) => {
     const versions = await lockVersions(context, transaction, 'alone');
     const { known, abandoned } = choose(versions, context);
     for (const version of abandoned) await retireVersion(context, transaction, version);
@@ -166,10 +166,8 @@ async function countLacking(context: MemoryContext, version: VersionInUse | unde
 
 type TenantOf = Pick<MemoryContext, 'db' | 'principal'>;
 
-async function readCounts({ db, principal }: TenantOf, place: VersionPlace): Promise<{ done: number; total: number }> {
-  const [counts] = await db
-    .tenant(principal.tenantId)
-    .$queryRaw<{ done: number; total: number }[]>(countVectors(place));
+async function readCounts({ db }: TenantOf, place: VersionPlace): Promise<{ done: number; total: number }> {
+  const [counts] = await db.client.$queryRaw<{ done: number; total: number }[]>(countVectors(place));
   return counts ?? { done: 0, total: 0 };
 }
 
@@ -226,12 +224,11 @@ async function fillType(filling: Filling, type: MemoryType, total: number): Prom
 }
 
 async function* batchesOf({ context, options, version }: Filling, type: MemoryType): AsyncGenerator<RowToEmbed[]> {
-  const { tenantId } = context.principal;
   const place = placeOf(context, version);
   let after = firstId;
   while (options.signal?.aborted !== true) {
     const statement = selectRowsToEmbed(type, place, after, rowsPerBatch);
-    const rows = await context.db.tenant(tenantId).$queryRaw<RowToEmbed[]>(statement);
+    const rows = await context.db.client.$queryRaw<RowToEmbed[]>(statement);
     const last = rows.at(-1);
     if (last === undefined) return;
     yield rows;
@@ -278,7 +275,7 @@ async function writeBatch(
   version: VersionInUse,
   rows: readonly EmbeddedRow[],
 ): Promise<number> {
-  return context.db.transaction(context.principal.tenantId, async (transaction) => {
+  return context.db.transaction(async (transaction) => {
     const versions = await lockVersions(context, transaction);
     if (!versions.some(({ id }) => id === version.id)) return 0;
     return transaction.$executeRaw(fillVectors(type, placeOf(context, version), rows));
@@ -290,7 +287,7 @@ async function writeBatch(
  * somebody who sees the new version active. Should one lack the vector that can have it, nothing is switched.
  */
 async function activate(context: MemoryContext, { id }: VersionInUse, report: ReembedReport): Promise<void> {
-  await context.db.transaction(context.principal.tenantId, async (transaction) => {
+  await context.db.transaction(async (transaction) => {
     const versions = await lockVersions(context, transaction, 'alone');
     const building = versions.find((version) => version.id === id && version.status === 'building');
     if (building === undefined) return;
@@ -310,11 +307,11 @@ const rowsPerClearing = 500;
 
 /** A search that began before the switch may still read the old vectors, for as long as a transaction may last. */
 async function clearRetired(context: MemoryContext, options: ReembedOptions, report: ReembedReport): Promise<void> {
-  const { db, principal, now, config } = context;
+  const { db, now, config } = context;
   const unusedSince = new Date(now().getTime() - config.db.transactionTimeoutMs);
-  const retired = await db
-    .tenant(principal.tenantId)
-    .embeddingVersion.findMany({ where: { status: 'retired', retiredAt: { lte: unusedSince } } });
+  const retired = await db.client.embeddingVersion.findMany({
+    where: { status: 'retired', retiredAt: { lte: unusedSince } },
+  });
   for (const version of retired as VersionInUse[]) {
     const { done } = await readCounts(context, placeOf(context, version));
     if (options.dryRun) report.cleared += done;
@@ -332,7 +329,7 @@ async function clearType(
   let [after, cleared] = [firstId, 0];
   while (options.signal?.aborted !== true) {
     const statement = clearVectors(type, placeOf(context, version), after, rowsPerClearing);
-    const rows = await context.db.tenant(context.principal.tenantId).$queryRaw<{ id: string }[]>(statement);
+    const rows = await context.db.client.$queryRaw<{ id: string }[]>(statement);
     if (rows.length === 0) break;
     cleared += rows.length;
     after = rows.reduce((last, { id }) => (id > last ? id : last), after);
@@ -351,9 +348,10 @@ export interface VersionProgress {
 export async function listVersionProgress(context: MemoryContext): Promise<VersionProgress[]> {
   authorize(context, 'query embeddingVersions');
   const { tenantId } = context.principal;
-  const versions = await context.db
-    .tenant(tenantId)
-    .embeddingVersion.findMany({ where: { tenantId }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] });
+  const versions = await context.db.client.embeddingVersion.findMany({
+    where: { tenantId },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  });
   const progress: VersionProgress[] = [];
   for (const version of versions as VersionInUse[]) progress.push(await readProgress(context, version));
   return progress;

@@ -66,7 +66,7 @@ export async function readSchedules(
 /** The same for a caller, in its own tenant. */
 export async function listSchedules(context: MemoryContext): Promise<Schedule[]> {
   authorize(context, 'query schedules');
-  return readSchedules(context, context.principal.tenantId);
+  return readSchedules({ ...context, db: context.db.database }, context.db.tenantId);
 }
 
 /** decay_sweep starts decay-sweep. */

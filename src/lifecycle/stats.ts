@@ -74,7 +74,7 @@ export async function readStats(
   const { tenantId } = context.principal;
   const scope = given.scope ? normaliseName('scope', given.scope) : null;
   const query = { tenantId, scope, now: context.now() };
-  const client = context.db.tenant(tenantId);
+  const client = context.db.client;
   const [episodes, facts, rules, jobs] = await Promise.all([
     client.$queryRaw<EpisodeRow[]>(episodeStats(query)),
     client.$queryRaw<FactRow[]>(factStats(query)),
@@ -113,7 +113,7 @@ export async function readStats(
 async function readJobs(context: MemoryContext): Promise<Schedule[] | null> {
   if (!isPermitted(context, 'field Stats.jobs')) return null;
   try {
-    return await readSchedules(context, context.principal.tenantId);
+    return await readSchedules({ ...context, db: context.db.database }, context.db.tenantId);
   } catch (error) {
     context.logger.warn({ err: error }, 'the job queue could not be asked for its last runs');
     return null;

@@ -35,13 +35,13 @@ export function isRecorded({ role, visit }: Principal, kind: AccessKind): boolea
 export async function recordAccess(db: Database, context: MemoryContext, access: Access): Promise<void> {
   const { tenantId, visit } = context.principal;
   const record = recordOf(context, access);
-  if (visit === undefined) return void (await db.roundTrip(tenantId, [insertAccess(record)]));
+  if (visit === undefined) return void (await db.forTenant(tenantId).roundTrip([insertAccess(record)]));
   const { home } = visit;
   // At home first: who fails to get in has tried.
-  await db.roundTrip(home, [insertAccess({ ...record, tenantId: home, enteredTenant: tenantId })]);
+  await db.forTenant(home).roundTrip([insertAccess({ ...record, tenantId: home, enteredTenant: tenantId })]);
   const { kind, operations, digest } = access;
   const after = { home_tenant: home, kind, operations, digest, access_record_id: record.id };
-  await db.transaction(tenantId, async (transaction) => {
+  await db.forTenant(tenantId).transaction(async (transaction) => {
     await transaction.$executeRaw(insertAccess({ ...record, homeTenant: home }));
     const event = { eventType: 'tenant.entered', entityType: 'tenant', entityId: tenantId, after } as const;
     await recordEvent(context, transaction, event);
@@ -83,10 +83,9 @@ export async function listAccesses(
   { offset, limit }: { offset: number; limit: number },
 ): Promise<{ records: AccessRecord[]; total: number }> {
   authorize(context, 'query accesses');
-  const { db, principal } = context;
-  const { tenantId } = principal;
-  const where = { tenantId };
-  const { accessRecord } = db.tenant(tenantId);
+  const { db } = context;
+  const where = { tenantId: db.tenantId };
+  const { accessRecord } = db.client;
   const newestFirst = [{ accessedAt: 'desc' as const }, { id: 'desc' as const }];
   const [records, total] = await Promise.all([
     accessRecord.findMany({ where, orderBy: newestFirst, skip: offset, take: limit }),

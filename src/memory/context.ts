@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/schema.ts';
-import type { Database } from '../db/database.ts';
+import type { Database, TenantDatabase } from '../db/database.ts';
 import type { Embedder } from '../embedding/embedder.ts';
 import type { Reranker } from '../embedding/reranker.ts';
 import type { RedactionCounts, TextCut } from '../redaction/redactor.ts';
-import type { RequestContext } from '../shared/request-context.ts';
+import { newRequestContext, type RequestContext } from '../shared/request-context.ts';
 import type { Vault } from './vault.ts';
 
 export const roles = ['viewer', 'butler', 'operator', 'admin'] as const;
@@ -33,7 +33,7 @@ export interface Visit {
 
 /** First argument of every domain function: all that it may know of the world. */
 export interface MemoryContext {
-  readonly db: Database;
+  readonly db: TenantDatabase;
   readonly principal: Principal;
   /** The only clock: whatever depends on days is tested by passing another. */
   readonly now: () => Date;
@@ -69,4 +69,17 @@ export function actorOf({ principal, actor }: Pick<MemoryContext, 'principal' | 
   const { role, butler, visit, credential } = principal;
   if (visit !== undefined) return `${role}@${visit.home} by ${credential ?? 'nothing'}`;
   return butler === null ? role : `${role}:${butler}`;
+}
+
+/** The parts of a server from which a context for any tenant can be made. */
+export type ServerContext = Pick<MemoryContext, 'embedder' | 'vault' | 'config' | 'logger' | 'now'> & {
+  readonly db: Database;
+};
+
+/** Returns the context of the server itself in one tenant: for jobs and commands, which no caller asked for. */
+export function createTenantContext(server: ServerContext, tenantId: string): MemoryContext {
+  const { embedder, vault, config, logger, now } = server;
+  const db = server.db.forTenant(tenantId);
+  const principal = { tenantId, butler: null, role: 'admin' } as const;
+  return { db, embedder, vault, config, logger, now, principal, requestContext: newRequestContext() };
 }

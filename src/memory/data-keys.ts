@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Transaction } from '../db/database.ts';
+import type { TenantClient, Transaction } from '../db/database.ts';
 import { lockActiveKey, matchPredicates, type StoredKey } from '../db/sql/data-keys.ts';
 import { newWrappedKey, unwrapDataKey, type DataKey } from '../encryption/data-key.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';
@@ -12,13 +12,11 @@ export type KeyContext = Pick<MemoryContext, 'db' | 'principal' | 'vault'>;
 
 /** Whether a fact of this predicate is to be sealed. Asked before the transaction, as it may take a round trip. */
 export async function isToBeSealed(context: KeyContext, predicate: string): Promise<boolean> {
-  const { vault, db, principal } = context;
+  const { vault, db } = context;
   if (vault.patternSource === null) return false;
   const known = vault.isSealed.get(predicate);
   if (known !== undefined) return known;
-  const [row] = await db
-    .tenant(principal.tenantId)
-    .$queryRaw<{ isMatch: boolean }[]>(matchPredicates([predicate], vault.patternSource));
+  const [row] = await db.client.$queryRaw<{ isMatch: boolean }[]>(matchPredicates([predicate], vault.patternSource));
   const isMatch = row?.isMatch ?? false;
   vault.isSealed.set(predicate, isMatch);
   return isMatch;
@@ -31,7 +29,7 @@ export async function isToBeSealed(context: KeyContext, predicate: string): Prom
 export async function prepareSealing(context: MemoryContext): Promise<void> {
   const { vault, db, principal } = context;
   if (vault.tenants.get(principal.tenantId) !== undefined) return;
-  await db.transaction(principal.tenantId, async (transaction) => {
+  await db.transaction(async (transaction) => {
     if ((await findActive(context, transaction)) === null) await createKey(context, transaction);
   });
   vault.tenants.set(principal.tenantId, true);
@@ -50,11 +48,14 @@ export async function useActiveKey(context: MemoryContext, transaction: Transact
 }
 
 /** A key by its id, whoever made it. Within a transaction that is under way, give it: it has the only connection. */
-export async function getDataKey(context: KeyContext, id: string, transaction?: Transaction): Promise<DataKey> {
+export async function getDataKey(
+  context: KeyContext,
+  id: string,
+  client: TenantClient = context.db.client,
+): Promise<DataKey> {
   const { tenantId } = context.principal;
   const known = context.vault.dataKeys.get(nameOf(tenantId, id));
   if (known !== undefined) return known;
-  const client = transaction ?? (context.db.tenant(tenantId) as unknown as Transaction);
   const row = await client.dataKey.findUnique({ where: { tenantId_id: { tenantId, id } } });
   if (row === null) throw new MemoryError('UNREADABLE', `data key ${id} is not there`);
   return unwrap(context, row);

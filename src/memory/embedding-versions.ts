@@ -1,6 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Transaction } from '../db/database.ts';
-import type { EventSignal } from '../db/events/event-signal.ts';
 import {
   lockEmbeddingVersions,
   selectSlotDimensions,
@@ -22,22 +21,19 @@ export type VersionInUse = EmbeddingVersionRow;
  * What this process last saw of each tenant, in each database: good enough to prepare vectors by, and checked by whoever
  * writes them.
  */
-const lastSeen = new WeakMap<EventSignal, Map<string, readonly VersionInUse[]>>();
+const lastSeen = new WeakMap<Database, Map<string, readonly VersionInUse[]>>();
 
 type Place = Pick<MemoryContext, 'db' | 'principal'>;
 
 function seenIn({ db }: Pick<Place, 'db'>): Map<string, readonly VersionInUse[]> {
-  const known = lastSeen.get(db.events) ?? new Map<string, readonly VersionInUse[]>();
-  lastSeen.set(db.events, known);
+  const known = lastSeen.get(db.database) ?? new Map<string, readonly VersionInUse[]>();
+  lastSeen.set(db.database, known);
   return known;
 }
 
 export async function expectVersions(context: Place): Promise<readonly VersionInUse[]> {
   const { tenantId } = context.principal;
-  return (
-    seenIn(context).get(tenantId) ??
-    context.db.transaction(tenantId, (transaction) => lockVersions(context, transaction))
-  );
+  return seenIn(context).get(tenantId) ?? context.db.transaction((transaction) => lockVersions(context, transaction));
 }
 
 /** The versions in use, which nobody changes before this transaction ends. */
@@ -175,7 +171,9 @@ export interface ModelChange {
 export async function findModelChanges(database: Database, configured: EmbeddingModel): Promise<ModelChange[]> {
   const changes: ModelChange[] = [];
   for (const tenantId of await database.listTenants()) {
-    const active = await database.tenant(tenantId).embeddingVersion.findFirst({ where: { status: 'active' } });
+    const active = await database
+      .forTenant(tenantId)
+      .client.embeddingVersion.findFirst({ where: { status: 'active' } });
     if (active !== null && !isSameModel(active, configured)) {
       changes.push({ tenantId, stored: identityOf(active), configured });
     }

@@ -42,11 +42,10 @@ export async function listMemories(
   choice: ListChoice,
   page: Omit<ListPage, 'after' | 'before'> & { after?: string | null | undefined; before?: string | null | undefined },
 ): Promise<Listed[]> {
-  const { tenantId } = context.principal;
   const fresh = queryOf(context, choice);
   const [after, before] = [readCursor(page.after, fresh), readCursor(page.before, fresh)];
   const query = { ...fresh, orderedAt: (after ?? before)?.orderedAt ?? fresh.orderedAt };
-  const ids = await context.db.tenant(tenantId).$queryRaw<ListedId[]>(listMemoryIds(query, { ...page, after, before }));
+  const ids = await context.db.client.$queryRaw<ListedId[]>(listMemoryIds(query, { ...page, after, before }));
   const references = ids.map(({ id }) => ({ type: choice.type, id }));
   const rows = await loadMemories(context, references);
   return ids.flatMap(({ id, value }) => {
@@ -56,10 +55,7 @@ export async function listMemories(
 }
 
 export async function countList(context: MemoryContext, choice: ListChoice): Promise<number> {
-  const { tenantId } = context.principal;
-  const [row] = await context.db
-    .tenant(tenantId)
-    .$queryRaw<{ count: number }[]>(countMemories(queryOf(context, choice)));
+  const [row] = await context.db.client.$queryRaw<{ count: number }[]>(countMemories(queryOf(context, choice)));
   return row?.count ?? 0;
 }
 

@@ -36,7 +36,7 @@ export interface MemoryWrite extends MemoryReference {
 /** Null when it is not there: unknown, of another tenant, or an episode past its time. */
 export async function findMemory(context: MemoryContext, { type, id }: MemoryReference): Promise<Memory | null> {
   const { tenantId } = context.principal;
-  const client = context.db.tenant(tenantId);
+  const client = context.db.client;
   const where = { tenantId_id: { tenantId, id: checkUuid('id', id) } };
   if (type === 'fact')
     return orNull(await client.fact.findUnique({ where }).then((fact) => fact && openRow(context, fact)));
@@ -69,7 +69,7 @@ export async function loadMemories(
   references: readonly MemoryReference[],
 ): Promise<Map<string, StoredRow>> {
   if (references.length === 0) return new Map();
-  const [answer] = await db.roundTrip(tenantId, [selectMemoryRows(tenantId, references)]);
+  const [answer] = await db.roundTrip([selectMemoryRows(tenantId, references)]);
   return memoriesByKey(answer);
 }
 

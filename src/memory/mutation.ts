@@ -34,8 +34,7 @@ export interface Mutation {
 }
 
 export async function mutate<T>(context: MemoryContext, work: (mutation: Mutation) => Promise<T>): Promise<T> {
-  const { tenantId } = context.principal;
-  return context.db.transaction(tenantId, (transaction) => work(createMutation(context, transaction)));
+  return context.db.transaction((transaction) => work(createMutation(context, transaction)));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Database } from '../db/database.ts';
+import type { Database, TenantDatabase } from '../db/database.ts';
 import { bumpReferencesOf, type ReferenceCount } from '../db/sql/bump-references.ts';
 import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
 import type { MemoryContext } from './context.ts';
@@ -20,7 +20,7 @@ export async function bumpReferences(
 ): Promise<void> {
   const pending = new PendingReferences();
   pending.count(references, context.now(), sessionOf(context, sessionId));
-  await pending.write(context.db, context.principal.tenantId, mostSessionsOf(context));
+  await pending.write(context.db, mostSessionsOf(context));
 }
 
 /** A digest of the session that reads. Without an id, a session is one butler on one UTC day. */
@@ -67,12 +67,11 @@ class PendingReferences {
     return memoryTypes.reduce((total, type) => total + this.#byType[type].size, 0);
   }
 
-  async write(db: Database, tenantId: string, mostSessions: number): Promise<void> {
+  async write(db: TenantDatabase, mostSessions: number): Promise<void> {
     const types = memoryTypes.filter((type) => this.#byType[type].size > 0);
     if (types.length === 0) return;
     await db.roundTrip(
-      tenantId,
-      types.map((type) => bumpReferencesOf(type, tenantId, [...this.#byType[type].values()], mostSessions)),
+      types.map((type) => bumpReferencesOf(type, db.tenantId, [...this.#byType[type].values()], mostSessions)),
     );
   }
 
@@ -118,7 +117,7 @@ export class ReferenceQueue {
   #writing: Promise<void> | null = null;
   #scheduled: NodeJS.Timeout | null = null;
 
-  constructor(core: Pick<MemoryContext, 'db' | 'logger' | 'config'>) {
+  constructor(core: Pick<MemoryContext, 'logger' | 'config'> & { db: Database }) {
     this.#db = core.db;
     this.#logger = core.logger;
     this.#mostSessions = mostSessionsOf(core);
@@ -179,7 +178,7 @@ export class ReferenceQueue {
     const batch = this.#pending;
     this.#pending = new Map();
     for (const [tenantId, references] of batch) {
-      await references.write(this.#db, tenantId, this.#mostSessions).catch((error: unknown) => {
+      await references.write(this.#db.forTenant(tenantId), this.#mostSessions).catch((error: unknown) => {
         this.#logger.error({ err: error, tenantId, memories: references.size }, 'references were not written');
         this.#keep(tenantId, references);
       });

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { TenantClient } from '../db/database.ts';
 import type { Opened } from '../db/stored-fact.ts';
 import { openValues, sealValues, type DataKey, type SealedValues } from '../encryption/data-key.ts';
 import { MemoryError } from '../shared/errors.ts';
@@ -41,13 +41,13 @@ const opened = new WeakMap<object, Promise<object>>();
 export async function openRow<Row extends { id: string }>(
   context: KeyContext,
   row: Row,
-  transaction?: Transaction,
+  client?: TenantClient,
 ): Promise<Opened<Row>> {
   const { sealedContent, dataKeyId } = row as PerhapsSealed;
   if (sealedContent == null || dataKeyId == null) return asOpened(row);
   const known = opened.get(row) as Promise<Opened<Row>> | undefined;
   if (known !== undefined) return known;
-  const opening = open(context, { id: row.id, sealedContent, dataKeyId }, transaction).then((values) => {
+  const opening = open(context, { id: row.id, sealedContent, dataKeyId }, client).then((values) => {
     return asOpened({ ...row, ...values, sealedContent: null });
   });
   opened.set(row, opening);
@@ -62,10 +62,10 @@ function asOpened<Row extends object>(row: Row): Opened<Row> {
 export async function openRows<Row extends { id: string }>(
   context: KeyContext,
   rows: readonly Row[],
-  transaction?: Transaction,
+  client?: TenantClient,
 ): Promise<Opened<Row>[]> {
   const all: Opened<Row>[] = [];
-  for (const row of rows) all.push(await openRow(context, row, transaction));
+  for (const row of rows) all.push(await openRow(context, row, client));
   return all;
 }
 
@@ -73,12 +73,12 @@ export async function openRows<Row extends { id: string }>(
 export async function openReadable<Row extends { id: string }>(
   context: MemoryContext,
   rows: readonly Row[],
-  transaction?: Transaction,
+  client?: TenantClient,
 ): Promise<Opened<Row>[]> {
   const readable: Opened<Row>[] = [];
   for (const row of rows) {
     try {
-      readable.push(await openRow(context, row, transaction));
+      readable.push(await openRow(context, row, client));
     } catch (error) {
       if (!(error instanceof MemoryError) || error.code !== 'UNREADABLE') throw error;
       context.logger.error({ factId: row.id }, error.message);
@@ -88,14 +88,10 @@ export async function openReadable<Row extends { id: string }>(
 }
 
 /** A row as an event keeps it, in plain, and without what it is sealed with: so two of them can be compared. */
-export async function openSnapshot(
-  context: KeyContext,
-  snapshot: Snapshot,
-  transaction?: Transaction,
-): Promise<Snapshot> {
+export async function openSnapshot(context: KeyContext, snapshot: Snapshot, client?: TenantClient): Promise<Snapshot> {
   const { sealed_content: sealedContent, data_key_id: dataKeyId, ...plain } = snapshot;
   if (typeof sealedContent !== 'string' || typeof dataKeyId !== 'string') return plain;
-  const values = await open(context, { id: snapshot['id'] as string, sealedContent, dataKeyId }, transaction);
+  const values = await open(context, { id: snapshot['id'] as string, sealedContent, dataKeyId }, client);
   return { ...plain, ...(values as unknown as Snapshot) };
 }
 
@@ -115,9 +111,9 @@ interface Sealed {
 async function open(
   context: KeyContext,
   { id, sealedContent, dataKeyId }: Sealed,
-  transaction?: Transaction,
+  client?: TenantClient,
 ): Promise<SealedValues> {
-  const key = await getDataKey(context, dataKeyId, transaction).catch((error: unknown) => {
+  const key = await getDataKey(context, dataKeyId, client).catch((error: unknown) => {
     throw error instanceof MemoryError && error.code === 'UNREADABLE' ? unreadable(id, error.message) : error;
   });
   const values = openValues(key, id, bytesOf(sealedContent));

@@ -1,19 +1,18 @@
 import { createRequire } from 'node:module';
 import { isatty } from 'node:tty';
 import type Pretty from 'pino-pretty';
-import { pino, type DestinationStream, type Logger } from 'pino';
-import type { Config } from '../config/schema.ts';
+import { pino, type DestinationStream, type LevelWithSilent, type Logger } from 'pino';
 import { currentRequestId } from './request-context.ts';
 
 const standardOutput = 1;
 const standardError = 2;
 
-/** A stream that says, as `process.stdout` does, whether a person reads it. */
+/** A stream that says, as `process.stdout` does, whether it is a terminal. */
 export type LogStream = DestinationStream & { readonly isTTY?: boolean };
 
 /** Logs one JSON object a line, with the id of the request that caused it; on a terminal, one line of text instead. */
 export function createLogger(
-  { log }: Pick<Config, 'log'>,
+  { log }: { log: { level: LevelWithSilent } },
   destination: 'stdout' | 'stderr' | LogStream = 'stdout',
 ): Logger {
   const stream = typeof destination === 'string' ? standardStream(destination) : destination;

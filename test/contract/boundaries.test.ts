@@ -21,10 +21,10 @@ describe('a memory', () => {
   /** Works for another household than the doors. */
   const ofAnotherTenant = (): MemoryContext => {
     const { memory } = testApp.app.createContext();
-    return { ...memory, principal: { ...memory.principal, tenantId: 'other' } };
+    return testApp.app.createContext({}, { ...memory.principal, tenantId: 'other' }).memory;
   };
   const eventsOf = (tenantId: string, entityId: string): Promise<number> =>
-    testApp.core.db.tenant(tenantId).memoryEvent.count({ where: { entityId } });
+    testApp.core.db.forTenant(tenantId).client.memoryEvent.count({ where: { entityId } });
 
   throughEveryDoor((open) => {
     beforeEach(async () => {
@@ -67,7 +67,7 @@ describe('a memory', () => {
 
     it('is not half-written when its text cannot be embedded', async () => {
       const embed = vi.spyOn(testApp.core.embedder, 'embed');
-      const count = (): Promise<number> => testApp.core.db.tenant('default').memoryEvent.count();
+      const count = (): Promise<number> => testApp.core.db.forTenant('default').client.memoryEvent.count();
       const before = await count();
       const failed = { code: 'EMBEDDING_FAILED' };
       embed.mockRejectedValueOnce(new MemoryError('EMBEDDING_FAILED', 'the model is gone'));
@@ -98,11 +98,11 @@ describe('a memory', () => {
     it('records which model made its vector', async () => {
       const { id } = await door.storeFact({ subject: 'user', predicate: newName(), content: 'x' });
       const { embeddingVersionId } = await testApp.core.db
-        .tenant('default')
-        .fact.findUniqueOrThrow({ where: { tenantId_id: { tenantId: 'default', id } } });
+        .forTenant('default')
+        .client.fact.findUniqueOrThrow({ where: { tenantId_id: { tenantId: 'default', id } } });
       const version = await testApp.core.db
-        .tenant('default')
-        .embeddingVersion.findFirstOrThrow({ where: { id: embeddingVersionId ?? '' } });
+        .forTenant('default')
+        .client.embeddingVersion.findFirstOrThrow({ where: { id: embeddingVersionId ?? '' } });
 
       expect(version).toMatchObject({ status: 'active', provider: testApp.core.embedder.model.provider });
     });

@@ -34,7 +34,7 @@ throughEveryDoor((open) => {
     return version?.event.id ?? expect.unreachable(`${eventType} is not there`);
   };
   const rowOf = (id: string): Promise<StoredFact> =>
-    testApp.core.db.tenant('default').fact.findFirstOrThrow({ where: { id } });
+    testApp.core.db.forTenant('default').client.fact.findFirstOrThrow({ where: { id } });
 
   describe('a fact of an encrypted predicate', () => {
     it('reads back as it was stored, and the database has nothing of it', async () => {
@@ -101,8 +101,8 @@ throughEveryDoor((open) => {
       const fact = await store(subject, 'gout');
 
       const links = await testApp.core.db
-        .tenant('default')
-        .memoryLink.findMany({ where: { sourceId: fact.id, relation: 'contradicts' } });
+        .forTenant('default')
+        .client.memoryLink.findMany({ where: { sourceId: fact.id, relation: 'contradicts' } });
       expect(links.map(({ targetId }) => targetId)).toEqual([different.id]);
       expect(links.map(({ targetId }) => targetId)).not.toContain(same.id);
     });
@@ -147,8 +147,8 @@ throughEveryDoor((open) => {
       expect(await store(subject, 'hay fever', { idempotencyKey })).toMatchObject({ id: fact.id, version: 1 });
       await expect(store(subject, 'cold', { idempotencyKey })).rejects.toMatchObject({ code: 'CONFLICT' });
       const { inputDigest } = await testApp.core.db
-        .tenant('default')
-        .idempotencyKey.findFirstOrThrow({ where: { key: idempotencyKey } });
+        .forTenant('default')
+        .client.idempotencyKey.findFirstOrThrow({ where: { key: idempotencyKey } });
       expect(inputDigest).toMatch(/^keyed:/);
     });
 

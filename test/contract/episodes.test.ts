@@ -147,14 +147,14 @@ describe('an episode', () => {
     it('belongs to its tenant: another one finds nothing', async () => {
       const { id } = await door.storeEpisode({ content: 'User has a cat', butler: 'general' });
 
-      const rows = await testApp.core.db.tenant('other').episode.findMany({ where: { id } });
+      const rows = await testApp.core.db.forTenant('other').client.episode.findMany({ where: { id } });
       expect(rows).toEqual([]);
     });
 
     it('records the model of its vector and one event', async () => {
       const { id } = await door.storeEpisode({ content: 'User has a dog', butler: 'general' });
 
-      const [rows, events] = await testApp.core.db.transaction('default', async (transaction) => [
+      const [rows, events] = await testApp.core.db.forTenant('default').transaction(async (transaction) => [
         await transaction.$queryRaw`
           SELECT v.provider, v.status, vector_dims(e.embedding) AS dimensions
           FROM episodes e JOIN embedding_versions v ON v.id = e.embedding_version_id WHERE e.id = ${id}::uuid`,

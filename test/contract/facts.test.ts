@@ -29,7 +29,7 @@ describe('a fact', () => {
   }
 
   async function linksFrom(sourceId: string): Promise<string[]> {
-    const links = await testApp.core.db.tenant('default').memoryLink.findMany({ where: { sourceId } });
+    const links = await testApp.core.db.forTenant('default').client.memoryLink.findMany({ where: { sourceId } });
     return links.map(({ relation, targetId }) => `${relation} ${targetId}`).toSorted();
   }
 
@@ -149,7 +149,9 @@ describe('a fact', () => {
     it('is superseded when it fades, and not left beside the new one', async () => {
       const shared = key();
       const { id } = await door.storeFact({ ...shared, content: 'ramen' });
-      await testApp.core.db.tenant('default').fact.updateMany({ where: { id }, data: { validity: 'fading' } });
+      await testApp.core.db
+        .forTenant('default')
+        .client.fact.updateMany({ where: { id }, data: { validity: 'fading' } });
 
       expect(await door.storeFact({ ...shared, content: 'soba' })).toMatchObject({ supersedesId: id });
       expect(await door.getMemory({ type: 'fact', id })).toMatchObject({ validity: 'superseded' });
@@ -221,7 +223,9 @@ describe('a fact', () => {
 
     it('is normal again at once when it was fading and is confirmed', async () => {
       const { id } = await door.storeFact({ ...key(), content: 'ramen' });
-      await testApp.core.db.tenant('default').fact.updateMany({ where: { id }, data: { validity: 'fading' } });
+      await testApp.core.db
+        .forTenant('default')
+        .client.fact.updateMany({ where: { id }, data: { validity: 'fading' } });
 
       expect(await door.confirmMemory({ type: 'fact', id })).toMatchObject({ validity: 'active' });
     });
@@ -280,7 +284,7 @@ describe('a fact', () => {
 
       await expect(door.storeFact(input)).rejects.toMatchObject({ code });
       const { predicate } = input;
-      expect(await testApp.core.db.tenant('default').fact.count({ where: { predicate } })).toBe(0);
+      expect(await testApp.core.db.forTenant('default').client.fact.count({ where: { predicate } })).toBe(0);
     });
 
     it.each(['confirmMemory', 'forgetMemory', 'restoreMemory', 'getMemory'] as const)(

@@ -17,7 +17,7 @@ describe('hostile input', () => {
   const episode = { butler: 'health', content: 'x' };
 
   async function countRows(): Promise<number[]> {
-    const client = testApp.core.db.tenant('default');
+    const client = testApp.core.db.forTenant('default').client;
     return [
       await client.episode.count(),
       await client.fact.count(),

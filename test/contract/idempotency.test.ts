@@ -175,7 +175,7 @@ describe('a write under an idempotency key', () => {
     ]);
   });
 
-  const countEvents = (): Promise<number> => testApp.core.db.tenant('default').memoryEvent.count();
+  const countEvents = (): Promise<number> => testApp.core.db.forTenant('default').client.memoryEvent.count();
 
   throughEveryDoor((open) => {
     beforeEach(async () => {

@@ -74,7 +74,9 @@ describe('what the sweeps do is seen by everyone', () => {
 
     it('a fact that was never confirmed decays from its creation, for every reader and for the sweep', async () => {
       const { id } = await storeLunch('takoyaki');
-      await testApp.core.db.tenant('default').fact.updateMany({ where: { id }, data: { lastConfirmedAt: null } });
+      await testApp.core.db
+        .forTenant('default')
+        .client.fact.updateMany({ where: { id }, data: { lastConfirmedAt: null } });
       goTo(10);
       const found = (await door.search({ query: 'takoyaki', mode: 'keyword' })).find((match) => match.id === id);
 
@@ -88,11 +90,11 @@ describe('what the sweeps do is seen by everyone', () => {
     it('one bad row does not keep the others from fading', async () => {
       const [bad, good] = [await storeLunch('natto'), await storeLunch('tofu')];
       const where = { id: bad.id };
-      await testApp.core.db.tenant('default').fact.updateMany({ where, data: { version: 2_147_483_647 } });
+      await testApp.core.db.forTenant('default').client.fact.updateMany({ where, data: { version: 2_147_483_647 } });
       goTo(fadingAfter);
       const { memory, jobs } = testApp.app.createContext();
       const run = await jobs.run(memory, { name: 'decay-sweep', dryRun: false });
-      await testApp.core.db.tenant('default').fact.updateMany({ where, data: { version: 1 } });
+      await testApp.core.db.forTenant('default').client.fact.updateMany({ where, data: { version: 1 } });
 
       expect(run.report).toMatchObject({ failed: 1 });
       expect(await door.getMemory({ type: 'fact', id: good.id })).toMatchObject({ validity: 'fading' });
@@ -137,7 +139,7 @@ describe('what the sweeps do is seen by everyone', () => {
       const butler = `cleaner ${++keys}`;
       const { id } = await door.storeEpisode({ content: 'The tea was cold', butler });
       const isStored = async (): Promise<boolean> =>
-        (await testApp.core.db.tenant('default').episode.count({ where: { id } })) === 1;
+        (await testApp.core.db.forTenant('default').client.episode.count({ where: { id } })) === 1;
       goTo(8);
       await sweep('episode-cleanup');
       await expect(door.getMemory({ type: 'episode', id })).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -159,10 +161,10 @@ describe('what the sweeps do is seen by everyone', () => {
       goTo(8);
       await sweep('episode-cleanup');
 
-      const tombstone = await testApp.core.db.tenant('default').episodeTombstone.findFirst({ where: { id } });
+      const tombstone = await testApp.core.db.forTenant('default').client.episodeTombstone.findFirst({ where: { id } });
       expect(tombstone).toMatchObject({ butler, reason: 'expired' });
       expect(JSON.stringify(tombstone)).not.toContain('matcha');
-      const links = await testApp.core.db.tenant('default').memoryLink.findMany({ where: { targetId: id } });
+      const links = await testApp.core.db.forTenant('default').client.memoryLink.findMany({ where: { targetId: id } });
       expect(links.map(({ sourceId }) => sourceId)).toContain(fact.id);
       const { episodes } = await door.stats(butler);
       expect(episodes.total).toBe(0);

@@ -102,8 +102,8 @@ async function eventOf(write: (context: MemoryContext) => Promise<unknown>, cont
 /** A butler has one run at a time. */
 async function runningRun(): Promise<{ runId: string }> {
   const running = await testApp.core.db
-    .tenant(tenantId)
-    .consolidationRun.findFirst({ where: { status: 'running', butler: 'home' } });
+    .forTenant(tenantId)
+    .client.consolidationRun.findFirst({ where: { status: 'running', butler: 'home' } });
   if (running !== null) return { runId: running.id };
   await storeEpisode(asHome(), { butler: 'home', content: newName() });
   return { runId: (await claimForAgent(asHome(), { butler: 'home' }))?.claim.runId ?? '' };
@@ -331,7 +331,7 @@ const namesOf = (kind: string): string[] =>
 const mutations = namesOf('mutation') as Mutation[];
 
 async function expectRefused(role: Role, call: () => Promise<void>, message: RegExp): Promise<void> {
-  const events = (): Promise<number> => testApp.core.db.tenant(tenantId).memoryEvent.count();
+  const events = (): Promise<number> => testApp.core.db.forTenant(tenantId).client.memoryEvent.count();
   const before = await events();
   await expect(call(), role).rejects.toMatchObject({
     code: 'FORBIDDEN',
@@ -397,8 +397,8 @@ describe.each(Object.keys(doors))('the source of a memory, through %s,', (name) 
   const door = doors[name] as PermissionDoor;
   const latest = async (): Promise<{ actor: string; source: unknown }> => {
     const event = await testApp.core.db
-      .tenant(tenantId)
-      .memoryEvent.findFirstOrThrow({ orderBy: { sequence: 'desc' } });
+      .forTenant(tenantId)
+      .client.memoryEvent.findFirstOrThrow({ orderBy: { sequence: 'desc' } });
     const { after } = event.payload as { after: Record<string, unknown> };
     return { actor: event.actor, source: after['source_butler'] ?? after['butler'] };
   };

@@ -54,7 +54,7 @@ const onDay = (day: number): void => {
 };
 const written = async (): Promise<StoredFact> => {
   await testApp.app.createContext().references.flush();
-  return testApp.core.db.tenant('default').fact.findFirstOrThrow({ where: { id: fact.id } });
+  return testApp.core.db.forTenant('default').client.fact.findFirstOrThrow({ where: { id: fact.id } });
 };
 const promotedOnDay = async (day: number): Promise<boolean> => {
   await written();
@@ -225,7 +225,9 @@ describe('a context', () => {
         { ...context(), config: { ...config, memory: { ...config.memory, mid } } },
         { dryRun: false },
       );
-      const { validity } = await testApp.core.db.tenant('default').fact.findFirstOrThrow({ where: { id: younger.id } });
+      const { validity } = await testApp.core.db
+        .forTenant('default')
+        .client.fact.findFirstOrThrow({ where: { id: younger.id } });
       expect({ shown: (await written()).validity, younger: validity }).toEqual({ shown: 'active', younger: 'expired' });
     },
   );

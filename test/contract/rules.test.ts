@@ -48,7 +48,9 @@ describe('a rule', () => {
 
       expect(await mark(id, 'helpful', 4)).toMatchObject({ maturity: 'candidate', successCount: 4, appliedCount: 4 });
       expect(await mark(id, 'helpful', 1)).toMatchObject({ maturity: 'established', successCount: 5 });
-      const applications = await testApp.core.db.tenant('default').ruleApplication.count({ where: { ruleId: id } });
+      const applications = await testApp.core.db
+        .forTenant('default')
+        .client.ruleApplication.count({ where: { ruleId: id } });
       expect(applications).toBe(5);
     });
 
@@ -98,7 +100,9 @@ describe('a rule', () => {
       expect((await mark(id, 'helpful', 1))['effectivenessScore']).toBeCloseTo(1 / 1.01, 10);
       expect((await mark(id, 'harmful', 1))['effectivenessScore']).toBeCloseTo(1 / 5.01, 10);
       expect((await mark(id, 'helpful', 1))['effectivenessScore']).toBeCloseTo(2 / 6.01, 10);
-      const applications = await testApp.core.db.tenant('default').ruleApplication.findMany({ where: { ruleId: id } });
+      const applications = await testApp.core.db
+        .forTenant('default')
+        .client.ruleApplication.findMany({ where: { ruleId: id } });
       expect(applications.map(({ outcome }) => outcome).toSorted()).toEqual(['harmful', 'helpful', 'helpful']);
       expect(await eventTypesOf(testApp, id)).toEqual([
         'rule.stored',

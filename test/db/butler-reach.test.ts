@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PoolClient } from 'pg';
-import type { Database } from '../../src/db/database.ts';
+import type { Database, TenantDatabase } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { insertRow, listTables, rowOf, type Row } from '../support/rows.ts';
 
@@ -9,10 +9,10 @@ let drop: () => Promise<void>;
 let tables: string[];
 
 const asButler = (table: string, butler: string): Promise<number> =>
-  count(butler === '' ? database : database.confinedTo(butler), table);
+  count(database.forTenant('t', butler === '' ? {} : { butler }), table);
 
-async function count(reach: Database, table: string): Promise<number> {
-  return reach.transaction('t', async (transaction) => {
+async function count(reach: TenantDatabase, table: string): Promise<number> {
+  return reach.transaction(async (transaction) => {
     const rows = await transaction.$queryRawUnsafe<{ count: number }[]>(`SELECT count(*)::int AS count FROM ${table}`);
     return rows[0]?.count ?? -1;
   });
@@ -113,9 +113,9 @@ describe('of its tenant', () => {
   });
 
   it('a butler neither writes what is not its own nor gives its own away', async () => {
-    const home = database.confinedTo('home');
+    const home = database.forTenant('t', { butler: 'home' });
     const run = (statement: string): Promise<number> =>
-      home.transaction('t', (transaction) => transaction.$executeRawUnsafe(statement));
+      home.transaction((transaction) => transaction.$executeRawUnsafe(statement));
     const refused = /row-level security/;
     await expect(
       run(`INSERT INTO episodes (tenant_id, id, butler, content, created_at, expires_at)
@@ -129,11 +129,8 @@ describe('of its tenant', () => {
 
   it('another tenant is not seen, whoever asks', async () => {
     const other = await database
-      .confinedTo('home')
-      .transaction(
-        'other',
-        (transaction) => transaction.$queryRaw<{ count: number }[]>`SELECT count(*)::int FROM facts`,
-      );
+      .forTenant('other', { butler: 'home' })
+      .transaction((transaction) => transaction.$queryRaw<{ count: number }[]>`SELECT count(*)::int FROM facts`);
     expect(other).toEqual([{ count: 0 }]);
   });
 });

@@ -11,9 +11,9 @@ const unavailable = { name: 'MemoryError', code: 'DATABASE_UNAVAILABLE' };
 
 /** Every way in to the database. */
 const doors: [string, (database: Database) => Promise<unknown>][] = [
-  ['a transaction', (database) => database.transaction(tenant, (transaction) => transaction.episode.count())],
-  ['a round trip', (database) => database.roundTrip(tenant, [Prisma.sql`SELECT count(*) FROM episodes`])],
-  ['a single read', (database) => database.tenant(tenant).episode.count()],
+  ['a transaction', (database) => database.forTenant(tenant).transaction((transaction) => transaction.episode.count())],
+  ['a round trip', (database) => database.forTenant(tenant).roundTrip([Prisma.sql`SELECT count(*) FROM episodes`])],
+  ['a single read', (database) => database.forTenant(tenant).client.episode.count()],
   ['the queue', (database) => database.queueQuery('SELECT 1')],
   ['the list of tenants', (database) => database.listTenants()],
   ['the owner', (database) => database.asOwner((client) => client.query('SELECT 1'))],
@@ -61,8 +61,11 @@ describe.runIf(testEngine === 'postgres')('a connection to PostgreSQL', () => {
 
   const slow = 'SELECT pg_sleep(60)';
   test.each<[string, (database: Database) => Promise<unknown>]>([
-    ['a transaction', (database) => database.transaction(tenant, (transaction) => transaction.$executeRawUnsafe(slow))],
-    ['a single read', (database) => database.tenant(tenant).$executeRawUnsafe(slow)],
+    [
+      'a transaction',
+      (database) => database.forTenant(tenant).transaction((transaction) => transaction.$executeRawUnsafe(slow)),
+    ],
+    ['a single read', (database) => database.forTenant(tenant).client.$executeRawUnsafe(slow)],
     ['the queue', (database) => database.queueQuery(slow)],
     ['the owner', (database) => database.asOwner((client) => client.query(slow))],
   ])('that the server ends in a statement of %s is reported, and the next one serves', async (_door, enter) => {
@@ -74,7 +77,7 @@ describe.runIf(testEngine === 'postgres')('a connection to PostgreSQL', () => {
   });
 
   test('that the server ends between two statements of a transaction takes back the first', async () => {
-    const work = scratch.database.transaction(tenant, async (transaction) => {
+    const work = scratch.database.forTenant(tenant).transaction(async (transaction) => {
       await transaction.rule.create({
         data: { tenantId: tenant, id: '00000000-0000-4000-8000-000000000001', content: 'Lost.', createdAt: new Date() },
       });
@@ -82,14 +85,14 @@ describe.runIf(testEngine === 'postgres')('a connection to PostgreSQL', () => {
       await transaction.rule.count();
     });
     await expect(work).rejects.toMatchObject(unavailable);
-    expect(await scratch.database.tenant(tenant).rule.count()).toBe(0);
+    expect(await scratch.database.forTenant(tenant).client.rule.count()).toBe(0);
   });
 
   test.each<[string, (database: Database) => Promise<unknown>]>([
     [
       'between two statements of a transaction',
       (database) =>
-        database.transaction(tenant, async (transaction) => {
+        database.forTenant(tenant).transaction(async (transaction) => {
           await transaction.rule.count();
           proxy.stall();
           await transaction.rule.count();
@@ -98,7 +101,7 @@ describe.runIf(testEngine === 'postgres')('a connection to PostgreSQL', () => {
     [
       'before the end of a transaction',
       (database) =>
-        database.transaction(tenant, async (transaction) => {
+        database.forTenant(tenant).transaction(async (transaction) => {
           await transaction.rule.count();
           proxy.stall();
         }),

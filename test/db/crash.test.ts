@@ -52,7 +52,7 @@ test(`every acknowledged transaction survives ${kills} kills of the process, and
     acknowledged.push(...life.acknowledged);
   }
   const db = await scratch.reopen();
-  const rules = await db.tenant(tenant).rule.findMany({ select: { id: true } });
+  const rules = await db.forTenant(tenant).client.rule.findMany({ select: { id: true } });
   const found = new Set(rules.map(({ id }) => id));
   expect(acknowledged.filter((id) => !found.has(id))).toEqual([]);
   await expectNoDifference({ db, vault: createVault(testConfig(), createLogger(testConfig())) });

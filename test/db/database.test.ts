@@ -24,13 +24,13 @@ function storeEpisode(transaction: Transaction, id: string, tenantId = tenant): 
 }
 
 async function findEpisode(database: Database, id: string, tenantId = tenant): Promise<{ createdAt: Date } | null> {
-  return database.tenant(tenantId).episode.findUnique({ where: { tenantId_id: { tenantId, id } } });
+  return database.forTenant(tenantId).client.episode.findUnique({ where: { tenantId_id: { tenantId, id } } });
 }
 
 describe('a transaction', () => {
   test('commits all of its work', async () => {
     const ids = [randomUUID(), randomUUID()];
-    await scratch.database.transaction(tenant, async (transaction) => {
+    await scratch.database.forTenant(tenant).transaction(async (transaction) => {
       for (const id of ids) await storeEpisode(transaction, id);
     });
     for (const id of ids) expect(await findEpisode(scratch.database, id)).not.toBeNull();
@@ -38,7 +38,7 @@ describe('a transaction', () => {
 
   test('leaves nothing when a statement in it fails', async () => {
     const id = randomUUID();
-    const work = scratch.database.transaction(tenant, async (transaction) => {
+    const work = scratch.database.forTenant(tenant).transaction(async (transaction) => {
       await storeEpisode(transaction, id);
       await transaction.$executeRaw`SELECT 1 / 0`;
     });
@@ -49,7 +49,7 @@ describe('a transaction', () => {
   test('leaves nothing when its own code throws, and passes the error on unchanged', async () => {
     const id = randomUUID();
     const mistake = new Error('a mistake of ours');
-    const work = scratch.database.transaction(tenant, async (transaction) => {
+    const work = scratch.database.forTenant(tenant).transaction(async (transaction) => {
       await storeEpisode(transaction, id);
       throw mistake;
     });
@@ -59,7 +59,7 @@ describe('a transaction', () => {
 
   test('passes a violated constraint on to whoever knows what it means', async () => {
     const id = randomUUID();
-    const twice = scratch.database.transaction(tenant, async (transaction) => {
+    const twice = scratch.database.forTenant(tenant).transaction(async (transaction) => {
       await storeEpisode(transaction, id);
       await storeEpisode(transaction, id);
     });
@@ -70,7 +70,9 @@ describe('a transaction', () => {
 
   test('refuses to write for another tenant than its own', async () => {
     const id = randomUUID();
-    const work = scratch.database.transaction(tenant, (transaction) => storeEpisode(transaction, id, 'tenant-b'));
+    const work = scratch.database
+      .forTenant(tenant)
+      .transaction((transaction) => storeEpisode(transaction, id, 'tenant-b'));
     await expect(work).rejects.toThrow('row-level security');
     expect(await findEpisode(scratch.database, id, 'tenant-b')).toBeNull();
   });
@@ -79,7 +81,7 @@ describe('a transaction', () => {
     const tenants = Array.from({ length: 60 }, (_, index) => `crowd-${index % 6}`);
     const counts = await Promise.all(
       tenants.map((name) =>
-        scratch.database.transaction(name, async (transaction) => {
+        scratch.database.forTenant(name).transaction(async (transaction) => {
           await storeEpisode(transaction, randomUUID(), name);
           const seen = await transaction.episode.findMany({ select: { tenantId: true } });
           expect(new Set(seen.map(({ tenantId }) => tenantId))).toEqual(new Set([name]));
@@ -112,14 +114,15 @@ describe('a session', () => {
   test.each([
     [
       'a transaction',
-      (database: Database) => database.transaction(tenant, (transaction) => transaction.episode.count()),
+      (database: Database) => database.forTenant(tenant).transaction((transaction) => transaction.episode.count()),
     ],
     [
       'a transaction that failed',
-      (database: Database) => database.transaction(tenant, (transaction) => transaction.$executeRaw`SELECT 1 / 0`),
+      (database: Database) =>
+        database.forTenant(tenant).transaction((transaction) => transaction.$executeRaw`SELECT 1 / 0`),
     ],
-    ['a single read', (database: Database) => database.tenant(tenant).episode.count()],
-    ['a single read that failed', (database: Database) => database.tenant(tenant).$queryRaw`SELECT 1 / 0`],
+    ['a single read', (database: Database) => database.forTenant(tenant).client.episode.count()],
+    ['a single read that failed', (database: Database) => database.forTenant(tenant).client.$queryRaw`SELECT 1 / 0`],
     ['a statement of the queue', (database: Database) => database.queueQuery('SELECT 1')],
     ['a statement of the queue that failed', (database: Database) => database.queueQuery('SELECT 1 / 0')],
     ['the list of tenants', (database: Database) => database.listTenants()],
@@ -133,13 +136,14 @@ describe('a session', () => {
 
   test('works as the server in a transaction and as maintenance in the queue', async () => {
     const { database } = scratch;
-    const [row] = await database.transaction(
-      tenant,
-      (transaction) =>
-        transaction.$queryRaw<unknown[]>`SELECT current_user::text AS user, current_setting('app.tenant') AS tenant`,
-    );
+    const [row] = await database
+      .forTenant(tenant)
+      .transaction(
+        (transaction) =>
+          transaction.$queryRaw<unknown[]>`SELECT current_user::text AS user, current_setting('app.tenant') AS tenant`,
+      );
     expect(row).toEqual({ user: 'butler_memory_app', tenant });
-    expect(await database.tenant(tenant).$queryRaw`SELECT current_user::text AS user`).toEqual([
+    expect(await database.forTenant(tenant).client.$queryRaw`SELECT current_user::text AS user`).toEqual([
       { user: 'butler_memory_app' },
     ]);
     const { rows } = await database.queueQuery('SELECT current_user AS user, $1::text AS value', ['given']);
@@ -152,13 +156,13 @@ describe('time', () => {
 
   async function expectUtc(database: Database): Promise<void> {
     const id = randomUUID();
-    await database.transaction(tenant, (transaction) => storeEpisode(transaction, id));
+    await database.forTenant(tenant).transaction((transaction) => storeEpisode(transaction, id));
     expect(await findEpisode(database, id)).toMatchObject({ createdAt });
     const stored = await database.asOwner((client) =>
       client.query("SELECT (created_at AT TIME ZONE 'UTC')::text AS utc FROM episodes WHERE id = $1", [id]),
     );
     expect(stored.rows).toEqual([{ utc: '2026-03-04 05:06:07.089' }]);
-    expect(await database.tenant(tenant).$queryRawUnsafe(currentZone)).toEqual([{ zone: 'UTC' }]);
+    expect(await database.forTenant(tenant).client.$queryRawUnsafe(currentZone)).toEqual([{ zone: 'UTC' }]);
     expect(await database.queueQuery(currentZone)).toMatchObject({ rows: [{ zone: 'UTC' }] });
   }
 
@@ -191,20 +195,21 @@ describe('a limit', () => {
   test.each([
     [
       'a transaction',
-      (database: Database) => database.transaction(tenant, (transaction) => transaction.$queryRawUnsafe(endless)),
+      (database: Database) =>
+        database.forTenant(tenant).transaction((transaction) => transaction.$queryRawUnsafe(endless)),
     ],
-    ['a single read', (database: Database) => database.tenant(tenant).$queryRawUnsafe(endless)],
+    ['a single read', (database: Database) => database.forTenant(tenant).client.$queryRawUnsafe(endless)],
     ['the queue', (database: Database) => database.queueQuery(endless)],
   ])('ends a statement of %s that takes too long, and the database serves on', async (_what, work) => {
     const kept = randomUUID();
-    await scratch.database.transaction(tenant, (transaction) => storeEpisode(transaction, kept));
+    await scratch.database.forTenant(tenant).transaction((transaction) => storeEpisode(transaction, kept));
     await expect(work(scratch.database)).rejects.toMatchObject({ name: 'MemoryError', code: 'TIMEOUT' });
     expect(await findEpisode(scratch.database, kept)).not.toBeNull();
   });
 
   test('that ends a statement takes back what its transaction had written', async () => {
     const id = randomUUID();
-    const work = scratch.database.transaction(tenant, async (transaction) => {
+    const work = scratch.database.forTenant(tenant).transaction(async (transaction) => {
       await storeEpisode(transaction, id);
       await transaction.$queryRawUnsafe(endless);
     });
@@ -216,7 +221,7 @@ describe('a limit', () => {
     const slow = scratch.database.queueQuery(endless).catch((error: unknown) => error);
     const ids = Array.from({ length: 5 }, () => randomUUID());
     await Promise.all(
-      ids.map((id) => scratch.database.transaction(tenant, (transaction) => storeEpisode(transaction, id))),
+      ids.map((id) => scratch.database.forTenant(tenant).transaction((transaction) => storeEpisode(transaction, id))),
     );
     expect(await slow).toMatchObject({ code: 'TIMEOUT' });
     for (const id of ids) expect(await findEpisode(scratch.database, id)).not.toBeNull();
@@ -226,7 +231,7 @@ describe('a limit', () => {
     const { database } = scratch;
     const short = database.asOwner((client) => client.query('SELECT 1'));
     const long = database.asOwner((client) => client.query('SELECT pg_sleep(2.5)'));
-    const other = database.transaction(tenant, (transaction) => transaction.episode.count());
+    const other = database.forTenant(tenant).transaction((transaction) => transaction.episode.count());
     await expect(Promise.all([short, long, other])).resolves.toHaveLength(3);
   });
 
@@ -244,14 +249,14 @@ describe('a transaction without end', () => {
     const { database } = scratch;
     const id = randomUUID();
     const hold = (): Promise<unknown> =>
-      database.transaction(tenant, async (transaction) => {
+      database.forTenant(tenant).transaction(async (transaction) => {
         await storeEpisode(transaction, id);
         for (;;) await transaction.episode.count();
       });
     const outcomes = await Promise.allSettled([hold(), hold(), hold()]);
     for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'TIMEOUT' } });
     expect(await findEpisode(database, id)).toBeNull();
-    await database.transaction(tenant, (transaction) => storeEpisode(transaction, id));
+    await database.forTenant(tenant).transaction((transaction) => storeEpisode(transaction, id));
     expect(await findEpisode(database, id)).not.toBeNull();
   });
 });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => scratch.drop());
 
 const select = (...statements: Prisma.Sql[]): Promise<(string | null)[]> =>
-  scratch.database.roundTrip('tenant-a', statements);
+  scratch.database.forTenant('tenant-a').roundTrip(statements);
 
 const insertReceipt = (tenantId: string, id: string): Prisma.Sql => Prisma.sql`
   INSERT INTO context_receipts (tenant_id, id, kind, query, configuration_digest, created_at, expires_at)
@@ -37,7 +37,7 @@ describe('a round trip', () => {
   ])('shows a tenant %s, in every table', async (_what, tenantId, expected) => {
     const counts = tables.map((table) => Prisma.sql`SELECT count(*) FROM ${Prisma.raw(table)}`);
 
-    expect(await scratch.database.roundTrip(tenantId, counts)).toEqual(tables.map(() => expected));
+    expect(await scratch.database.forTenant(tenantId).roundTrip(counts)).toEqual(tables.map(() => expected));
   });
 
   test('shows no row of another tenant, even when asked for by its name', async () => {
@@ -57,19 +57,17 @@ describe('a round trip', () => {
     const statement = Prisma.sql`
       SELECT json_agg(current_setting(name) ORDER BY place)::text FROM unnest(${settings}::text[]) WITH ORDINALITY AS s (name, place)`;
     const [own] = await select(statement);
-    const other = await scratch.database.transaction('tenant-a', (transaction) =>
-      transaction.$queryRaw<{ json_agg: string }[]>(statement),
-    );
+    const other = await scratch.database
+      .forTenant('tenant-a')
+      .transaction((transaction) => transaction.$queryRaw<{ json_agg: string }[]>(statement));
 
     expect(JSON.parse(own ?? '')).toEqual(JSON.parse(other[0]?.json_agg ?? ''));
   });
 
   test('leaves nothing of that behind, nor of its own settings', async () => {
-    const inside = await scratch.database.roundTrip(
-      'tenant-a',
-      [Prisma.sql`SELECT current_setting('enable_hashjoin')`],
-      { enable_hashjoin: 'off' },
-    );
+    const inside = await scratch.database
+      .forTenant('tenant-a')
+      .roundTrip([Prisma.sql`SELECT current_setting('enable_hashjoin')`], { enable_hashjoin: 'off' });
     const { rows } = await scratch.database.asOwner((client) =>
       client.query(`SELECT current_setting('enable_hashjoin') AS hashjoin, current_setting('role') AS role,
         coalesce(current_setting('app.tenant', true), '') AS tenant`),
@@ -96,7 +94,9 @@ describe('a round trip', () => {
 
   test('whose tenant cannot be entered runs no statement', async () => {
     const id = randomUUID();
-    const work = scratch.database.roundTrip('tenant-a', [insertReceipt('tenant-a', id)], { no_such_setting: '1' });
+    const work = scratch.database
+      .forTenant('tenant-a')
+      .roundTrip([insertReceipt('tenant-a', id)], { no_such_setting: '1' });
 
     await expect(work).rejects.toThrow('no_such_setting');
     expect(await select(countReceipts(id))).toEqual(['0']);
@@ -144,7 +144,7 @@ describe('the statements of round trips', () => {
   test('are kept for one tenant and find the rows of another all the same', async () => {
     const tenants = Prisma.sql`SELECT string_agg(DISTINCT tenant_id, ',') FROM facts`;
     for (const tenant of ['tenant-a', 'tenant-b', 'tenant-a']) {
-      expect(await scratch.database.roundTrip(tenant, [tenants])).toEqual([tenant]);
+      expect(await scratch.database.forTenant(tenant).roundTrip([tenants])).toEqual([tenant]);
     }
   });
 

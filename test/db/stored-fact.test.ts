@@ -1,12 +1,11 @@
 import { expectTypeOf, it } from 'vitest';
-import type { Database } from '../../src/db/database.ts';
+import type { TenantClient } from '../../src/db/database.ts';
 import type { AsStored, Opened, Sealable } from '../../src/db/stored-fact.ts';
 import type { Fact } from '../../src/memory/facts/facts.ts';
 import type { openRow } from '../../src/memory/sealing.ts';
 
 /** `npm run check` compiles these: what a stored fact says is of no use until the fact is opened. */
-type Client = ReturnType<Database['tenant']>;
-type Found = Awaited<ReturnType<Client['fact']['findFirstOrThrow']>>;
+type Found = Awaited<ReturnType<TenantClient['fact']['findFirstOrThrow']>>;
 
 it('a fact that is read is not a text until it is opened', () => {
   expectTypeOf<Found['content']>().not.toExtend<string>();

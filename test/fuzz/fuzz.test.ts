@@ -8,7 +8,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { installQueue } from '../../jobs/queue.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { dataLine } from '../../src/shared/data-block.ts';
+import { dataLine } from '../../src/shared/untrusted-text.ts';
 import { MemoryError } from '../../src/shared/errors.ts';
 import { sweepConsolidation } from '../../src/lifecycle/consolidation/consolidate.ts';
 import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
@@ -17,7 +17,7 @@ import { normaliseMetadata } from '../../src/memory/metadata.ts';
 import { normaliseContent, normaliseName } from '../../src/memory/text.ts';
 import { createRedactor } from '../../src/redaction/redactor.ts';
 import { readEpisode } from '../../src/lifecycle/consolidation/engines/patterns/read-episode.ts';
-import { inertText } from '../../src/shared/inert-text.ts';
+import { inertText } from '../../src/shared/untrusted-text.ts';
 import { readQuery } from '../../src/retrieval/query/query-text.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
@@ -229,7 +229,7 @@ describe(`of ${inputs} inputs by the seed ${seed},`, () => {
       await sweepConsolidation(memory, { dryRun: false });
       testApp.clock.now = new Date(testApp.clock.now.getTime() + 6 * 3_600_000);
     }
-    const { episode } = testApp.core.db.tenant('default');
+    const { episode } = testApp.core.db.forTenant('default').client;
     expect(await episode.count({ where: { consolidationStatus: 'pending', forgottenAt: null } })).toBe(0);
     expect(await episode.findFirst({ where: { butler: 'zoe' } })).toMatchObject({
       consolidationStatus: 'consolidated',

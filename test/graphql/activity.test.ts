@@ -208,7 +208,19 @@ function countReads(): { app: TestApp['app']; reads: () => number } {
   const { db } = testApp.core;
   const counted: MemoryCore = {
     ...testApp.core,
-    db: { ...db, tenant: (tenantId) => (reads++, db.tenant(tenantId)) },
+    db: {
+      ...db,
+      forTenant: (...given) => {
+        const bound = db.forTenant(...given);
+        return {
+          ...bound,
+          get client() {
+            reads++;
+            return bound.client;
+          },
+        };
+      },
+    },
   };
   return { app: createApp(counted), reads: () => reads };
 }

@@ -12,6 +12,7 @@ const tokens: Record<string, string> = {};
 
 const context = (): MemoryContext => ({
   ...testApp.core,
+  db: testApp.core.db.forTenant('default'),
   principal: { tenantId: 'default', butler: null, role: 'admin' },
   requestContext: newRequestContext(),
 });

@@ -87,11 +87,11 @@ const store = (predicate: string): string =>
   `mutation { storeFact(input: { subject: "user", predicate: "${predicate}", content: "x" }) { __typename } }`;
 
 const records = (tenantId: string): Promise<AccessRecord[]> =>
-  testApp.core.db.tenant(tenantId).accessRecord.findMany({ orderBy: { id: 'asc' } });
+  testApp.core.db.forTenant(tenantId).client.accessRecord.findMany({ orderBy: { id: 'asc' } });
 const entries = (tenantId: string): Promise<MemoryEvent[]> =>
   testApp.core.db
-    .tenant(tenantId)
-    .memoryEvent.findMany({ where: { eventType: 'tenant.entered' }, orderBy: { sequence: 'asc' } });
+    .forTenant(tenantId)
+    .client.memoryEvent.findMany({ where: { eventType: 'tenant.entered' }, orderBy: { sequence: 'asc' } });
 
 /** What was written down while it was done. */
 async function newSince<T>(read: () => Promise<T[]>, work: () => Promise<unknown>): Promise<T[]> {
@@ -158,7 +158,7 @@ describe('another tenant', () => {
   });
 
   it('is not written in by a grant to read, through any door', async () => {
-    const before = await testApp.core.db.tenant('neighbour').fact.findMany();
+    const before = await testApp.core.db.forTenant('neighbour').client.fact.findMany();
     const message = 'the grant is to read in tenant neighbour; given a write';
     const { data, errors } = await ask(store('by GraphQL'), reader, 'neighbour');
     expect([data ?? null, errors[0].message, errors[0].extensions.code]).toEqual([null, message, 'FORBIDDEN']);
@@ -173,7 +173,7 @@ describe('another tenant', () => {
     const shown = '{ context(input: { triggerPrompt: "tea", butler: "home" }, countReference: true) { text } }';
     expect((await ask(shown, reader, 'neighbour')).data.context.text).not.toBe('');
     await testApp.app.createContext({}, visitor).references.flush();
-    expect(await testApp.core.db.tenant('neighbour').fact.findMany()).toEqual(before);
+    expect(await testApp.core.db.forTenant('neighbour').client.fact.findMany()).toEqual(before);
   });
 
   it('shows its visitor a context, and keeps the receipt', async () => {
@@ -181,7 +181,7 @@ describe('another tenant', () => {
     const { data } = await ask(query, reader, 'neighbour');
     expect(data.context.text).toContain('Tea of the neighbour');
     const where = { id: data.context.receiptId };
-    expect(await testApp.core.db.tenant('neighbour').contextReceipt.count({ where })).toBe(1);
+    expect(await testApp.core.db.forTenant('neighbour').client.contextReceipt.count({ where })).toBe(1);
   });
 
   it('is written in by a grant to write, and its event says who it was', async () => {
@@ -189,8 +189,8 @@ describe('another tenant', () => {
       __typename: 'StoreFactPayload',
     });
     const event = await testApp.core.db
-      .tenant('neighbour')
-      .memoryEvent.findFirstOrThrow({ where: { eventType: 'fact.stored' }, orderBy: { sequence: 'desc' } });
+      .forTenant('neighbour')
+      .client.memoryEvent.findFirstOrThrow({ where: { eventType: 'fact.stored' }, orderBy: { sequence: 'desc' } });
     expect(event.actor).toBe(`admin@house by token ${writer.record.id}`);
   });
 
@@ -287,8 +287,17 @@ describe('a read of an admin', () => {
     ]);
   });
 
+  it('is written down at once for fragments that double', async () => {
+    const spread = (index: number): string => `fragment f${index} on Query { ...f${index + 1} ...f${index + 1} }`;
+    const fragments = Array.from({ length: 40 }, (_, index) => spread(index)).join(' ');
+
+    expect(await ask(`{ ...f0 } ${fragments} fragment f40 on Query { __typename }`, plain)).toEqual({
+      data: { __typename: 'Query' },
+    });
+  });
+
   it('is no event, and neither is what tells nothing of memories or has an event already', async () => {
-    const events = (): Promise<MemoryEvent[]> => testApp.core.db.tenant('house').memoryEvent.findMany();
+    const events = (): Promise<MemoryEvent[]> => testApp.core.db.forTenant('house').client.memoryEvent.findMany();
     expect(await newSince(events, () => ask(facts, plain))).toEqual([]);
     expect(await newRecords(() => ask('{ __typename health { status } }', plain))).toEqual([]);
     expect(await newRecords(() => ask(store('reads'), plain))).toEqual([]);

@@ -212,7 +212,7 @@ describe('a token', () => {
       return row;
     });
     expect(used).toEqual({ ...record, lastUsedAt: testApp.clock.now });
-    const rows = await testApp.core.db.tenant('kept')
+    const rows = await testApp.core.db.forTenant('kept').client
       .$queryRaw`SELECT t::text, e.payload::text FROM api_tokens t, memory_events e`;
     expect(JSON.stringify(rows)).not.toContain(token.slice(4));
   });
@@ -237,7 +237,7 @@ describe('a token', () => {
     expect(await works(brief.token)).toBe(false);
     testApp.clock.now = before;
 
-    const events = await testApp.core.db.tenant('house').memoryEvent.findMany({
+    const events = await testApp.core.db.forTenant('house').client.memoryEvent.findMany({
       where: { entityType: 'token', entityId: { in: [old.record.id, fresh.record.id] } },
       orderBy: { sequence: 'asc' },
     });

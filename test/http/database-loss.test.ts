@@ -52,11 +52,17 @@ describe.runIf(testEngine === 'postgres')('PostgreSQL that is lost', () => {
       const { database } = scratch;
       const app = appOn({
         ...database,
-        transaction: (tenant, work) =>
-          database.transaction(tenant, async (transaction) => {
-            await lose();
-            return work(transaction);
-          }),
+        forTenant: (...given) => {
+          const bound = database.forTenant(...given);
+          return {
+            ...bound,
+            transaction: (work) =>
+              bound.transaction(async (transaction) => {
+                await lose();
+                return work(transaction);
+              }),
+          };
+        },
       });
       const text = await (await post(app, path, bodies[path])).text();
       await proxy.restore();

@@ -422,7 +422,7 @@ describe('a request that takes too long', () => {
     expect((await answer).status).toBe(503);
     held.resolve();
     const contents = async (): Promise<string[]> => {
-      const { episode } = core.db.tenant('default');
+      const { episode } = core.db.forTenant('default').client;
       return (await episode.findMany({ where: { butler: 'slow' } })).map(({ content }) => content);
     };
     await eventually(async () => expect(await contents()).toContain('first'));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tools } from '../../src/mcp/tools.ts';
+import { tools } from '../../src/mcp/tools/tools.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { connectMcp, type TestClient } from '../support/mcp-client.ts';
 
@@ -122,7 +122,7 @@ describe('review-fading', () => {
     const fact = await client.call('memory_store_fact', { subject: 'user', predicate: 'mood', content: hostile });
     const rule = await client.call('memory_store_rule', { content: 'Hum along' });
     await client.call('memory_store_rule', { content: 'Knock first' });
-    const db = testApp.core.db.tenant('default');
+    const db = testApp.core.db.forTenant('default').client;
     await db.fact.updateMany({ where: { id: fact.id }, data: { confidence: 0.1 } });
     await db.rule.updateMany({ where: { id: rule.id }, data: { confidence: 0.1 } });
     const [instructions = '', data] = await get('review-fading');

@@ -21,7 +21,7 @@ type Kept = Record<'requestId' | 'subrequestId' | 'segmentId', string | null>;
 /** What the event of a write says of its request. */
 async function requestOf(where: { entityId: string } | { requestId: string }): Promise<Kept> {
   const select = { requestId: true, subrequestId: true, segmentId: true };
-  return testApp.core.db.tenant('default').memoryEvent.findFirstOrThrow({ where, select });
+  return testApp.core.db.forTenant('default').client.memoryEvent.findFirstOrThrow({ where, select });
 }
 
 async function post(path: string, body: unknown, headers: Record<string, string>): Promise<void> {
@@ -84,7 +84,7 @@ describe('a request context', () => {
     ['without an id', {}, /^INVALID_INPUT: request_context\.request_id: 1 to 128 letters/],
     ['an id that breaks a log line', { request_id: 'a\nb' }, /^INVALID_INPUT: request_context\.request_id.*"a\\nb"/],
   ])('is refused when it is %s, and nothing is written', async (_, request_context, message) => {
-    const events = testApp.core.db.tenant('default').memoryEvent;
+    const events = testApp.core.db.forTenant('default').client.memoryEvent;
     const before = await events.count();
     const { isError, text } = await client.call('memory_store_episode', { ...episode, request_context });
 

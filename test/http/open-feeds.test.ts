@@ -189,8 +189,8 @@ describe('a socket', () => {
     const { token } = await issue({ role: 'admin', across: ['neighbour'] });
     const there = await openSocket(token, { 'x-butler-tenant': 'neighbour' });
     const where = { eventType: 'tenant.entered' };
-    expect(await testApp.core.db.tenant('neighbour').memoryEvent.count({ where })).toBe(1);
-    expect(await testApp.core.db.tenant('house').accessRecord.findFirst()).toMatchObject({
+    expect(await testApp.core.db.forTenant('neighbour').client.memoryEvent.count({ where })).toBe(1);
+    expect(await testApp.core.db.forTenant('house').client.accessRecord.findFirst()).toMatchObject({
       kind: 'feed',
       operations: ['health'],
       enteredTenant: 'neighbour',

@@ -188,7 +188,7 @@ describe('a text that poses as an instruction', () => {
       texts.map((content) => ({ content: `User: I live in Lisbon. What is this?\n${content}`, butler: 'after' })),
     );
     const report = await consolidateWith(tenant, patternsEngine, {});
-    const rules = await tenant.db.tenant('patterns').rule.findMany({ where: { tenantId: 'patterns' } });
+    const rules = await tenant.db.client.rule.findMany({ where: { tenantId: 'patterns' } });
     expect(report['episodes']).toBe(2 * texts.length);
     expect(report['factsCreated']).toBeGreaterThan(0);
     expect(rules.map(({ content }) => content)).toEqual([]);

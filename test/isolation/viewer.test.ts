@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => testApp.close());
 
 it('lets a viewer read all of its tenant, and nothing of another', async () => {
-  const client = contextOf(viewer).db.tenant('house');
+  const client = contextOf(viewer).db.client;
   expect((await client.episode.findMany()).map(({ content }) => content).toSorted()).toEqual([
     'Tea of home of house',
     'Tea of work of house',
@@ -38,10 +38,10 @@ it('refuses every write of a viewer', async () => {
   const data = { version: { increment: 1 } };
   const key = { tenantId: 'house', key: 'k', operation: 'x', inputDigest: 'x', response: {}, createdAt: new Date(0) };
   const writes: (() => Promise<unknown>)[] = [
-    async () => db.tenant('house').fact.updateMany({ data }),
-    async () => db.tenant('house').$executeRaw`DELETE FROM episodes`,
-    () => db.transaction('house', (transaction) => transaction.rule.updateMany({ data })),
-    () => db.transaction('house', (transaction) => transaction.idempotencyKey.create({ data: key })),
+    async () => db.client.fact.updateMany({ data }),
+    async () => db.client.$executeRaw`DELETE FROM episodes`,
+    () => db.transaction((transaction) => transaction.rule.updateMany({ data })),
+    () => db.transaction((transaction) => transaction.idempotencyKey.create({ data: key })),
   ];
   for (const write of writes) expect(await write().then(() => 'written', codesOf)).toContain('25006');
 });
@@ -49,10 +49,10 @@ it('refuses every write of a viewer', async () => {
 it('counts no reference for what a viewer reads, and keeps the receipt of its context', async () => {
   const { memory, references } = testApp.app.createContext({}, viewer);
   const { receiptId } = await buildContext(memory, { triggerPrompt: 'tea', butler: 'home' });
-  const [fact] = await memory.db.tenant('house').fact.findMany();
+  const [fact] = await memory.db.client.fact.findMany();
   references.enqueue(memory, [{ type: 'fact', id: fact?.id ?? '' }], null);
   await references.flush();
 
-  expect(await memory.db.tenant('house').contextReceipt.count({ where: { id: receiptId } })).toBe(1);
-  expect(await memory.db.tenant('house').fact.count({ where: { referenceCount: { gt: 0 } } })).toBe(0);
+  expect(await memory.db.client.contextReceipt.count({ where: { id: receiptId } })).toBe(1);
+  expect(await memory.db.client.fact.count({ where: { referenceCount: { gt: 0 } } })).toBe(0);
 });

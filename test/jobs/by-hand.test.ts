@@ -19,9 +19,9 @@ beforeAll(async () => {
 afterAll(() => core.close());
 
 const waiting = (tenantId: string): Promise<number> =>
-  core.db.tenant(tenantId).episode.count({ where: { consolidationStatus: 'pending' } });
+  core.db.forTenant(tenantId).client.episode.count({ where: { consolidationStatus: 'pending' } });
 const runsOf = (tenantId: string): Promise<{ job: string; actor: string; status: string }[]> =>
-  core.db.tenant(tenantId).jobRun.findMany({ select: { job: true, actor: true, status: true } });
+  core.db.forTenant(tenantId).client.jobRun.findMany({ select: { job: true, actor: true, status: true } });
 
 async function runByHand(name: string, options: { dryRun?: boolean; tenant?: string } = {}): Promise<string[]> {
   const lines: string[] = [];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { consolidateBacklogJob } from '../../jobs/consolidate-backlog.ts';
+import { getJob, type ServerJob } from '../../jobs/jobs.ts';
 import { ingestEpisodes } from '../../src/memory/episodes/episodes.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => core.close());
 
 const run = (dryRun: boolean): Promise<unknown> =>
-  consolidateBacklogJob.run(core, {
+  (getJob('consolidate-backlog') as ServerJob).sweep(core, {
     dryRun,
     request: async (name, tenantId) => void requested.push(`${name} ${tenantId}`),
   });

@@ -73,8 +73,8 @@ describe('the job queue', () => {
     for (const tenantId of ['a', 'b']) {
       const run = await eventually(() =>
         core.db
-          .tenant(tenantId)
-          .jobRun.findFirstOrThrow({ where: { job: 'refresh-projections', status: 'succeeded' } }),
+          .forTenant(tenantId)
+          .client.jobRun.findFirstOrThrow({ where: { job: 'refresh-projections', status: 'succeeded' } }),
       );
       expect(run).toMatchObject({ startedBy: 'schedule', actor: 'schedule', report: { days: 1 } });
     }

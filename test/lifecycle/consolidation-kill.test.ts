@@ -41,7 +41,7 @@ describe.skipIf(testEngine !== 'postgres')('workers that are killed', () => {
     };
     await Promise.all(Array.from({ length: workerCount }, work));
 
-    const client = scratch.database.tenant(tenantId);
+    const client = scratch.database.forTenant(tenantId).client;
     const episodes = await client.episode.findMany();
     const dead = episodes.filter((episode) => episode.consolidationStatus === 'dead_letter');
     const done = episodes.filter((episode) => episode.consolidationStatus === 'consolidated');

@@ -151,7 +151,7 @@ describe('the decay sweep', () => {
 
     expect(await run()).toEqual(none);
     const where = { tenantId_id: { tenantId: 'other', id: other.id } };
-    expect(await core.db.tenant('other').fact.findUnique({ where })).toMatchObject({ validity: 'active' });
+    expect(await core.db.forTenant('other').client.fact.findUnique({ where })).toMatchObject({ validity: 'active' });
   });
 });
 
@@ -218,14 +218,14 @@ describe('a change that is committed between the look and the change', () => {
   /** The context of a sweep before whose first change something else happens. */
   function interrupted(meanwhile: () => Promise<unknown>): MemoryContext {
     let isDone = false;
-    const transaction: MemoryContext['db']['transaction'] = async (tenantId, work) => {
+    const transaction: MemoryContext['db']['transaction'] = async (work) => {
       if (!isDone) {
         isDone = true;
         await meanwhile();
       }
-      return core.db.transaction(tenantId, work);
+      return context().db.transaction(work);
     };
-    return { ...context(), db: { ...core.db, transaction } };
+    return { ...context(), db: { ...context().db, transaction } };
   }
 
   it.each([
@@ -265,7 +265,7 @@ describe.skipIf(testEngine === 'pglite')('a row that somebody else holds', () =>
     const free = await scene.fact({ confidence: 0.1 });
     const { tenantId } = scene;
     let sweeping: ReturnType<typeof run> | undefined;
-    await core.db.transaction(tenantId, async (transaction) => {
+    await core.db.forTenant(tenantId).transaction(async (transaction) => {
       const where = { tenantId_id: { tenantId, id: held.id } };
       await transaction.fact.update({ where, data: { validity: 'retracted' } });
       sweeping = run();
@@ -282,7 +282,7 @@ describe.skipIf(testEngine === 'pglite')('a row that somebody else holds', () =>
     const fact = await scene.fact({ confidence: 0.1 });
     await scene.fact({ confidence: 0.1 });
     let sweeping: ReturnType<typeof run> | undefined;
-    await core.db.transaction(scene.tenantId, async (transaction) => {
+    await core.db.forTenant(scene.tenantId).transaction(async (transaction) => {
       await transaction.$executeRaw`UPDATE facts SET reference_count = 5 WHERE id = ${fact.id}::uuid`;
       sweeping = run();
       await untilSomeoneWaits();
@@ -328,11 +328,11 @@ describe('a sweep that is told to stop', () => {
       [scene.tenantId, core.start],
     );
     const stop = new AbortController();
-    const transaction: MemoryContext['db']['transaction'] = (tenantId, work) => {
+    const transaction: MemoryContext['db']['transaction'] = (work) => {
       stop.abort();
-      return core.db.transaction(tenantId, work);
+      return context().db.transaction(work);
     };
-    const stopped = { ...context(), db: { ...core.db, transaction } };
+    const stopped = { ...context(), db: { ...context().db, transaction } };
     const first = await sweepDecay(stopped, { dryRun: false, signal: stop.signal });
 
     expect(first).toEqual({ ...none, fading: 250 });

@@ -61,7 +61,7 @@ function passHours(hours: number): void {
   world.clock.now = new Date(world.clock.now.getTime() + hours * hourMs);
 }
 
-const client = () => world.core.db.tenant('default');
+const client = () => world.core.db.forTenant('default').client;
 
 function job(name: string): MemoryContext {
   const principal = { tenantId: 'default', butler: null, role: 'admin' } as const;
@@ -99,7 +99,7 @@ describe('before there is a model that answers', () => {
   it('three sessions leave their episodes, next to what was known before', async () => {
     const user = (predicate: string, content: string, scope = 'global'): Promise<View> =>
       door.storeFact({ subject: 'user', predicate, content, scope });
-    const foreign: MemoryContext = { ...job('none'), principal: { tenantId: 'other', butler: null, role: 'operator' } };
+    const foreign = world.app.createContext({}, { tenantId: 'other', butler: null, role: 'operator' }).memory;
     const secret = { subject: 'user', predicate: 'employer', content: 'The user works for the other tenant' };
     known = {
       employer: (await user('employer', 'The user works at Initech')).id,
@@ -273,7 +273,7 @@ describe('a model that answers', () => {
 
   it('has nothing stored of what nobody said', async () => {
     expect(JSON.stringify(await client().fact.findMany())).not.toContain('Bob');
-    const foreign = await world.core.db.tenant('other').fact.findMany();
+    const foreign = await world.core.db.forTenant('other').client.fact.findMany();
     expect(foreign.map(({ content, validity }) => [content, validity])).toEqual([
       ['The user works for the other tenant', 'active'],
     ]);

@@ -135,17 +135,17 @@ describe('facts and rules beyond the capacity of their generation', () => {
   it('that somebody asked for since the sweep began stay', async () => {
     const [first] = [await fact(), await fact()];
     let isDone = false;
-    const transaction: MemoryContext['db']['transaction'] = async (tenantId, work) => {
+    const transaction: MemoryContext['db']['transaction'] = async (work) => {
       if (!isDone) await touch(first.id);
       isDone = true;
-      return core.db.transaction(tenantId, work);
+      return context().db.transaction(work);
     };
     const { memory } = core.config;
     const config = { ...core.config, memory: { ...memory, mid: { ...memory.mid, maxEntries: 1 } } };
 
-    expect(await sweepCapacity({ ...context(), config, db: { ...core.db, transaction } }, { dryRun: false })).toEqual(
-      none,
-    );
+    expect(
+      await sweepCapacity({ ...context(), config, db: { ...context().db, transaction } }, { dryRun: false }),
+    ).toEqual(none);
   });
 });
 

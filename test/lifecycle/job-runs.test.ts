@@ -42,7 +42,9 @@ describe('a run of a job', () => {
   });
 
   it('is the actor of the events of what it did', async () => {
-    const event = await core.db.tenant('default').memoryEvent.findFirstOrThrow({ where: { eventType: 'fact.stored' } });
+    const event = await core.db
+      .forTenant('default')
+      .client.memoryEvent.findFirstOrThrow({ where: { eventType: 'fact.stored' } });
     expect(event.actor).toBe('job:storing');
   });
 

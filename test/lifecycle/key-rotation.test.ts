@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Database, Transaction } from '../../src/db/database.ts';
+import type { TenantDatabase } from '../../src/db/database.ts';
 import { sweepKeys } from '../../src/lifecycle/key-rotation.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeFact, type Fact } from '../../src/memory/facts/facts.ts';
@@ -51,12 +51,14 @@ const readAll = async (facts: readonly Fact[], context = started()): Promise<str
   return facts.map(({ id }) => opened.find((row) => row.id === id)?.content ?? 'gone');
 };
 const keys = (): Promise<{ id: string; status: string; masterKeyId: string }[]> =>
-  core.db.tenant(tenantId).dataKey.findMany({
+  core.db.forTenant(tenantId).client.dataKey.findMany({
     orderBy: { createdAt: 'asc' },
     select: { id: true, status: true, masterKeyId: true },
   });
 const keyIdsOfFacts = async (): Promise<(string | null)[]> => {
-  const rows = await core.db.tenant(tenantId).fact.findMany({ distinct: ['dataKeyId'], select: { dataKeyId: true } });
+  const rows = await core.db
+    .forTenant(tenantId)
+    .client.fact.findMany({ distinct: ['dataKeyId'], select: { dataKeyId: true } });
   return rows.map(({ dataKeyId }) => dataKeyId);
 };
 const nothing = { rewrapped: 0, created: 0, resealed: 0, sealed: 0, remaining: 0, failed: 0 };
@@ -64,7 +66,7 @@ const nothing = { rewrapped: 0, created: 0, resealed: 0, sealed: 0, remaining: 0
 describe('a rotation of data keys', () => {
   it('seals every fact under a new key, and tells nobody of it', async () => {
     const facts = await storeAll(3);
-    const events = await core.db.tenant(tenantId).memoryEvent.count();
+    const events = await core.db.forTenant(tenantId).client.memoryEvent.count();
 
     expect(await sweepKeys(core.context({ tenantId }), { dryRun: true })).toEqual({
       ...nothing,
@@ -80,7 +82,7 @@ describe('a rotation of data keys', () => {
     expect(await keyIdsOfFacts()).toEqual([(await keys()).find(({ status }) => status === 'active')?.id]);
     expect(progress).toEqual([[3, 3]]);
     expect(await readAll(facts)).toEqual(['value 0', 'value 1', 'value 2']);
-    expect(await core.db.tenant(tenantId).memoryEvent.count()).toBe(events);
+    expect(await core.db.forTenant(tenantId).client.memoryEvent.count()).toBe(events);
     expect(await findDifferences(started())).toEqual([]);
   });
 
@@ -114,7 +116,7 @@ describe('a rotation of data keys', () => {
     expect(versions.at(-1)?.changes).toEqual(['lastConfirmedAt']);
     const then = await findMemoryAsOf(started(), { type: 'fact', id: fact.id }, core.day(1.5));
     expect(then).toMatchObject({ content: 'value 1', metadata: { dose: 1 } });
-    const change = await core.db.tenant(tenantId).memoryEvent.findFirstOrThrow({
+    const change = await core.db.forTenant(tenantId).client.memoryEvent.findFirstOrThrow({
       where: { entityId: fact.id, eventType: 'fact.confirmed' },
       orderBy: { sequence: 'asc' },
     });
@@ -175,7 +177,7 @@ describe('a rotation of data keys', () => {
     const expected = [...facts.map(({ content }) => content), 'in plain'];
     let kills = 0;
     for (let statements = 1; ; statements++) {
-      const context = { ...started(), db: dyingAfter(core.db, statements) };
+      const context = { ...started(), db: dyingAfter(started().db, statements) };
       const isDone = await sweepKeys(context, { dryRun: false, rowsPerBatch: 2 }).then(
         () => true,
         (error: Error) => {
@@ -243,7 +245,7 @@ describe('a rotation of the master key', () => {
     const facts = await storeAll(3);
     for (let rounds = 0; rounds < 3; rounds++) await sweepKeys(core.context({ tenantId }), { dryRun: false });
     for (let statements = 1; statements < 6; statements++) {
-      const context = { ...started(next), db: dyingAfter(core.db, statements) };
+      const context = { ...started(next), db: dyingAfter(started().db, statements) };
       await expect(sweepKeys(context, { dryRun: false })).rejects.toThrow('killed');
       expect(await readAll(facts, started(next))).toEqual(facts.map(({ content }) => content));
     }
@@ -276,7 +278,7 @@ describe('a key that is lost', () => {
 });
 
 /** A database whose client dies before that statement: what was not committed has not happened. */
-function dyingAfter(db: Database, statements: number): Database {
+function dyingAfter(db: TenantDatabase, statements: number): TenantDatabase {
   let left = statements;
   const counted = <Target extends object>(target: Target): Target =>
     new Proxy(target, {
@@ -292,8 +294,7 @@ function dyingAfter(db: Database, statements: number): Database {
     });
   return {
     ...db,
-    transaction: (tenant, work) =>
-      db.transaction(tenant, (transaction) => work(counted(transaction as object) as Transaction)),
-    tenant: (tenant) => counted(db.tenant(tenant)),
+    transaction: (work) => db.transaction((transaction) => work(counted(transaction))),
+    client: counted(db.client),
   };
 }

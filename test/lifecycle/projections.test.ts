@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => core.close());
 
 const run = (dryRun = false): Promise<unknown> => refreshProjections(core.context(), { dryRun });
-const counted = (): Promise<unknown[]> => core.db.tenant('default').eventDay.findMany();
+const counted = (): Promise<unknown[]> => core.db.forTenant('default').client.eventDay.findMany();
 
 /** But for the registration of the model, which is an event too. */
 async function read(from: number, to: number): Promise<Record<string, Record<string, number>>> {
@@ -58,7 +58,7 @@ describe('the events of each day', () => {
 
   it('are told for the days that were asked for', async () => {
     expect(await read(-3, -2)).toEqual({ '2026-02-26': expected['2026-02-26'] });
-    await core.db.tenant('default').eventDay.deleteMany({ where: { eventType: 'fact.stored' } });
+    await core.db.forTenant('default').client.eventDay.deleteMany({ where: { eventType: 'fact.stored' } });
     expect(await read(-3, -2)).toEqual({ '2026-02-26': { 'episode.stored': 2 } });
   });
 

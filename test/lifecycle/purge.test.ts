@@ -31,7 +31,7 @@ it('receipts go when they have expired, and no other tenant loses any', async ()
 
   expect(await scene.sweepOnce(sweepLeftovers)).toEqual({ ...none, receipts: 1 });
   expect(await scene.client.contextReceipt.count()).toBe(1);
-  expect(await core.db.tenant('another').contextReceipt.count()).toBe(1);
+  expect(await core.db.forTenant('another').client.contextReceipt.count()).toBe(1);
 });
 
 it('an idempotency key is known for its days, and is a new write after them', async () => {

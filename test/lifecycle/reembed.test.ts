@@ -100,13 +100,13 @@ async function storeAll(context: MemoryContext, count: number, scope = 'global')
 }
 
 function versions(): Promise<EmbeddingVersion[]> {
-  return core.db.tenant(tenantId).embeddingVersion.findMany({ orderBy: { createdAt: 'asc' } });
+  return core.db.forTenant(tenantId).client.embeddingVersion.findMany({ orderBy: { createdAt: 'asc' } });
 }
 
 async function eventTypes(): Promise<string[]> {
   const events = await core.db
-    .tenant(tenantId)
-    .memoryEvent.findMany({ where: { entityType: 'embedding_version' }, orderBy: { sequence: 'asc' } });
+    .forTenant(tenantId)
+    .client.memoryEvent.findMany({ where: { entityType: 'embedding_version' }, orderBy: { sequence: 'asc' } });
   return events.map(({ eventType }) => eventType);
 }
 
@@ -124,8 +124,8 @@ async function vectors(): Promise<VectorRow[]> {
       alternate_embedding::text AS alternate FROM ${Prisma.raw(memoryTables[type])}`,
   );
   return core.db
-    .tenant(tenantId)
-    .$queryRaw<VectorRow[]>(Prisma.sql`${Prisma.join(rows, ' UNION ALL ')} ORDER BY type, id`);
+    .forTenant(tenantId)
+    .client.$queryRaw<VectorRow[]>(Prisma.sql`${Prisma.join(rows, ' UNION ALL ')} ORDER BY type, id`);
 }
 
 describe('a sweep with another model configured', () => {
@@ -159,10 +159,10 @@ describe('a sweep with another model configured', () => {
 
   it('leaves nothing to do for a second one, and nothing that the events do not tell', async () => {
     await sweep(small);
-    const events = await core.db.tenant(tenantId).memoryEvent.count();
+    const events = await core.db.forTenant(tenantId).client.memoryEvent.count();
 
     expect(await sweep(small)).toEqual(nothing);
-    expect(await core.db.tenant(tenantId).memoryEvent.count()).toBe(events);
+    expect(await core.db.forTenant(tenantId).client.memoryEvent.count()).toBe(events);
     expect(await findDifferences(contextWith())).toEqual([]);
   });
 
@@ -302,7 +302,7 @@ describe('a sweep with another model configured', () => {
     const context = contextWith();
     const prepared = await embedOne(context, asStored('prepared long ago'));
     await sweep(small);
-    await core.db.transaction(tenantId, async (transaction) => {
+    await core.db.forTenant(tenantId).transaction(async (transaction) => {
       const made = await vectorsOfOne(context, transaction, prepared);
       expect(made).toMatchObject([{ version: { slot: 'alternate', status: 'active' } }]);
       expect(made[0]?.vector).toHaveLength(otherDimensions);
@@ -328,7 +328,7 @@ describe('a sweep with another model configured', () => {
 
   it('fills rows that came without a vector, when nothing else is to be done', async () => {
     await sweep(small);
-    await core.db.tenant(tenantId).$executeRaw`
+    await core.db.forTenant(tenantId).client.$executeRaw`
       UPDATE rules SET alternate_embedding = NULL, alternate_embedding_version_id = NULL`;
 
     expect(await sweep(small)).toEqual({ ...nothing, embedded: 1 });
@@ -402,7 +402,7 @@ describe.runIf(testEngine === 'postgres')('a writer that is under way at the swi
     const stop = new AbortController();
     await sweep(small, { signal: stop.signal, progress: () => stop.abort() });
 
-    const writing = core.db.transaction(tenantId, async (transaction) => {
+    const writing = core.db.forTenant(tenantId).transaction(async (transaction) => {
       const embeddings = await vectorsOfOne(writer, transaction, embedded);
       expect(embeddings).toMatchObject([{ version: { slot: 'primary' } }]);
       chosen.open();
@@ -550,7 +550,7 @@ describe('a process that is killed while it re-embeds', () => {
   it('loses nothing of what it wrote', async () => {
     const scratch = await createTestDatabase();
     try {
-      const context = { ...contextWith(), db: scratch.database };
+      const context = { ...contextWith(), db: scratch.database.forTenant(tenantId) };
       await ingestEpisodes(
         context,
         Array.from({ length: 300 }, (_, index) => ({ butler, content: `note ${index}` })),
@@ -567,7 +567,7 @@ describe('a process that is killed while it re-embeds', () => {
       }
       await killChild(child);
 
-      const db = await scratch.reopen();
+      const db = (await scratch.reopen()).forTenant(tenantId);
       const resumed = { ...contextWith(), db, embedder: small };
       const [, building] = await listVersionProgress(resumed);
       expect(building).toMatchObject({ version: { status: 'building' }, total: 300 });

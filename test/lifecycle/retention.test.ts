@@ -127,9 +127,9 @@ describe('facts that do not count any more', () => {
     core.clock.now = core.day(10);
     await sweepKeeping({ facts: 10 });
     const seenBy = async (name: string): Promise<number> => {
-      const db = core.db.confinedTo(name);
+      const db = core.db.forTenant(scene.tenantId, { butler: name });
       const context = { ...scene.context({ ...butler, butler: name }), db };
-      const links = await db.tenant(scene.tenantId).memoryLink.count();
+      const links = await db.client.memoryLink.count();
       return links + (await loadEnds(context, [target])).size;
     };
     expect([await seenBy('home'), await seenBy('work')]).toEqual([2, 0]);

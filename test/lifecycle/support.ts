@@ -31,7 +31,7 @@ let scenes = 0;
 export function newScene(core: TestCore): Scene {
   core.clock.now = core.start;
   const tenantId = `tenant-${++scenes}`;
-  const client = core.db.tenant(tenantId);
+  const client = core.db.forTenant(tenantId).client;
   const context = (principal?: Partial<Principal>): MemoryContext => core.context({ tenantId, ...principal });
   let facts = 0;
   const scene: Scene = {

@@ -34,12 +34,11 @@ function store(embedder: Embedder, content: string): Promise<{ id: string }> {
 }
 
 function readVersions(): Promise<EmbeddingVersion[]> {
-  return testApp.core.db.tenant('default').embeddingVersion.findMany({ orderBy: { id: 'asc' } });
+  return testApp.core.db.forTenant('default').client.embeddingVersion.findMany({ orderBy: { id: 'asc' } });
 }
 
 async function readSlots(): Promise<unknown> {
-  return testApp.core.db.transaction(
-    'default',
+  return testApp.core.db.forTenant('default').transaction(
     (transaction) => transaction.$queryRaw`
       SELECT content, embedding IS NOT NULL AS primary, alternate_embedding IS NOT NULL AS alternate
       FROM episodes ORDER BY id`,
@@ -56,8 +55,8 @@ describe('the version of an embedding model', () => {
       { provider: 'hashing', model: 'feature-hashing-v1', dimensions: 384, slot: 'primary', status: 'active' },
     ]);
     const events = await testApp.core.db
-      .tenant('default')
-      .memoryEvent.findMany({ where: { entityType: 'embedding_version' } });
+      .forTenant('default')
+      .client.memoryEvent.findMany({ where: { entityType: 'embedding_version' } });
     expect(events).toMatchObject([{ eventType: 'embedding_version.registered' }]);
   });
 

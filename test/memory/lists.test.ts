@@ -365,11 +365,11 @@ describe('effective confidence in SQL', () => {
     });
 
     const inSql = await core.db
-      .tenant(tenantId)
-      .$queryRaw<{ id: string; value: number }[]>(
+      .forTenant(tenantId)
+      .client.$queryRaw<{ id: string; value: number }[]>(
         Prisma.sql`SELECT id::text, ${effectiveConfidenceAt(core.start)} AS value FROM facts`,
       );
-    const facts = new Map((await core.db.tenant(tenantId).fact.findMany()).map((fact) => [fact.id, fact]));
+    const facts = new Map((await core.db.forTenant(tenantId).client.fact.findMany()).map((fact) => [fact.id, fact]));
     expect(inSql).toHaveLength(cases.length);
     for (const { id, value } of inSql) {
       const fact = facts.get(id) ?? expect.unreachable();

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => core.close());
 
 const context = (): MemoryContext => core.context({ role: 'admin' });
-const client = () => core.db.tenant('default');
+const client = () => core.db.forTenant('default').client;
 
 /** The times that the events of a write carry. */
 async function eventTimesOf(write: (context: MemoryContext) => Promise<unknown>): Promise<number[]> {

@@ -13,7 +13,8 @@ import { confirmMemory, forgetMemory, restoreMemory } from '../../src/memory/mem
 import { demoteRule, disableRule, editRule, enableRule, promoteRule } from '../../src/memory/rules/rule-changes.ts';
 import { effectiveness, type Maturity } from '../../src/memory/rules/rule-maturity.ts';
 import { markRule, maturityRank, ruleOutcomes, storeRule } from '../../src/memory/rules/rules.ts';
-import { payloadOf, undoEvent } from '../../src/memory/history/undo.ts';
+import { readPayload } from '../../src/memory/history/snapshots.ts';
+import { undoEvent } from '../../src/memory/history/undo.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
 import { startTicking } from '../support/clock.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
@@ -232,8 +233,8 @@ class Run {
 
   private async pickEvent(number: number): Promise<string> {
     const events = await core.db
-      .tenant(this.tenantId)
-      .memoryEvent.findMany({ orderBy: { sequence: 'desc' }, take: 10, select: { id: true } });
+      .forTenant(this.tenantId)
+      .client.memoryEvent.findMany({ orderBy: { sequence: 'desc' }, take: 10, select: { id: true } });
     return events[number % events.length]?.id ?? randomUUID();
   }
 }
@@ -267,7 +268,7 @@ function expectChains(facts: StoredFact[]): void {
 }
 
 async function expectCountsOfRules({ tenantId }: Run): Promise<void> {
-  const client = core.db.tenant(tenantId);
+  const client = core.db.forTenant(tenantId).client;
   const applications = await client.ruleApplication.findMany({ where: { retiredByEventId: null } });
   for (const rule of await client.rule.findMany()) {
     const outcomes = applications.filter(({ ruleId }) => ruleId === rule.id).map(({ outcome }) => outcome);
@@ -282,7 +283,7 @@ async function expectCountsOfRules({ tenantId }: Run): Promise<void> {
 
 /** Exactly one for each change: a request tells what it did and nothing twice, and a row has a version for each event. */
 async function expectEvents({ tenantId, requests }: Run): Promise<void> {
-  const client = core.db.tenant(tenantId);
+  const client = core.db.forTenant(tenantId).client;
   const all = await client.memoryEvent.findMany({ orderBy: { sequence: 'asc' } });
   const events = all.filter(({ entityType }) => entityType !== 'embedding_version');
   // Whoever is the first to write in a tenant registers its model.
@@ -320,8 +321,8 @@ function isFree(given: Operation, entityId: string): boolean {
 function toldOfMaturity(recorded: MemoryEvent[]): Told[] {
   const [mark, last] = [recorded[0], recorded.at(-1)];
   if (mark === undefined || last === undefined) return [];
-  const before = payloadOf(mark).before?.['maturity'] as Maturity;
-  const after = payloadOf(last).after?.['maturity'] as Maturity;
+  const before = readPayload(mark).before?.['maturity'] as Maturity;
+  const after = readPayload(last).after?.['maturity'] as Maturity;
   if (before === after) return [];
   if (after === 'anti_pattern') return [`rule.inverted ${mark.entityId}`];
   return [`rule.${maturityRank[after] > maturityRank[before] ? 'promoted' : 'demoted'} ${mark.entityId}`];
@@ -361,7 +362,7 @@ describe('whatever is done, by however many writers', () => {
           await Promise.all(writers.map((given, writer) => run.perform(given, writer)));
         }
 
-        const facts = await core.db.tenant(run.tenantId).fact.findMany();
+        const facts = await core.db.forTenant(run.tenantId).client.fact.findMany();
         expectOneLiveFactPerKey(facts);
         expectChains(facts);
         await expectCountsOfRules(run);

@@ -26,8 +26,8 @@ beforeAll(async () => {
 afterAll(() => core.close());
 
 /** As another process, which has seen nothing yet, would have it. */
-const another = (encryption: Parameters<typeof encryptedConfig>[0] = {}): MemoryContext => ({
-  ...core.context(),
+const another = (encryption: Parameters<typeof encryptedConfig>[0] = {}, tenantId = 'default'): MemoryContext => ({
+  ...core.context({ tenantId }),
   vault: createVault(encryptedConfig(encryption), core.logger),
 });
 const ofTenant = (tenantId: string): MemoryContext => core.context({ tenantId });
@@ -52,7 +52,7 @@ describe('an erased fact that was sealed', () => {
     await execute(`UPDATE facts SET sealed_content = '\\x00' WHERE id = $1`, [lost.id]);
     await eraseMemory(admin, { type: 'fact', id: lost.id, confirm: lost.id });
 
-    const receipts = await core.db.tenant('erased').contextReceipt.findMany({ orderBy: { id: 'asc' } });
+    const receipts = await core.db.forTenant('erased').client.contextReceipt.findMany({ orderBy: { id: 'asc' } });
     // What its events hold can be read still.
     expect(receipts.map(({ query }) => query)).toEqual(['[erased]', 'beriberian songs', '[erased]']);
   });
@@ -65,15 +65,15 @@ describe('the keys of a tenant', () => {
   });
 
   it('are one when several processes need the first at once', async () => {
-    const processes = Array.from({ length: 4 }, () => ({ ...another(), principal: ofTenant('many').principal }));
+    const processes = Array.from({ length: 4 }, () => another({}, 'many'));
     const facts = await Promise.all(processes.map((context, index) => store(`case ${index}`, context)));
-    expect(await core.db.tenant('many').dataKey.count()).toBe(1);
+    expect(await core.db.forTenant('many').client.dataKey.count()).toBe(1);
     for (const [index, { id }] of facts.entries()) expect(await read(id, ofTenant('many'))).toBe(`case ${index}`);
   });
 
   it('are made within the reach of a butler, too', async () => {
     const principal = { tenantId: 'confined', butler: 'nurse', role: 'butler' } as const;
-    const context = { ...core.context(principal), db: core.db.confinedTo('nurse') };
+    const context = { ...core.context(principal), db: core.db.forTenant('confined', { butler: 'nurse' }) };
     const fact = await store('vertigo', context, { scope: 'nurse' });
     expect(await read(fact.id, context)).toBe('vertigo');
   });
@@ -81,8 +81,8 @@ describe('the keys of a tenant', () => {
   it('open nothing of another tenant', async () => {
     const [mine, theirs] = [await store('mine', ofTenant('one')), await store('theirs', ofTenant('two'))];
     const { sealedContent, dataKeyId } = await core.db
-      .tenant('two')
-      .fact.findFirstOrThrow({ where: { id: theirs.id } });
+      .forTenant('two')
+      .client.fact.findFirstOrThrow({ where: { id: theirs.id } });
     await expect(getDataKey(ofTenant('one'), dataKeyId ?? '')).rejects.toMatchObject({ code: 'UNREADABLE' });
     // Even with all the rights of the owner: a row, and then the key with it, moved into another tenant.
     await execute(`UPDATE facts SET sealed_content = $1 WHERE id = $2`, [sealedContent, mine.id]);
@@ -93,7 +93,7 @@ describe('the keys of a tenant', () => {
       [],
     );
     await execute(`UPDATE facts SET data_key_id = $1 WHERE id = $2`, [dataKeyId, mine.id]);
-    await expect(read(mine.id, { ...another(), principal: ofTenant('one').principal })).rejects.toThrow(
+    await expect(read(mine.id, another({}, 'one'))).rejects.toThrow(
       `fact ${mine.id} cannot be read: data key ${dataKeyId} is not what master key`,
     );
   });
@@ -177,7 +177,7 @@ describe('a fact that was stored before its predicate was encrypted', () => {
     const change = await lastEventOf(core, fact.id, 'fact.confirmed');
     const again = await storeFact(core.context(), { ...given, content: 'rash', importance: 9 });
     expect(again).toMatchObject({ id: fact.id, content: 'rash', metadata: { b: 3 }, importance: 9 });
-    expect(await core.db.tenant('default').fact.findFirstOrThrow({ where: { id: fact.id } })).toMatchObject({
+    expect(await core.db.forTenant('default').client.fact.findFirstOrThrow({ where: { id: fact.id } })).toMatchObject({
       content: '***',
       metadata: {},
     });

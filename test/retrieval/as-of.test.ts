@@ -155,9 +155,7 @@ describe('as of a moment', () => {
         context,
         ['Book flights on Friday', ...others].map((content) => ({ butler: 'alfred', content })),
       );
-      await context.db
-        .tenant(context.principal.tenantId)
-        .$executeRaw(Prisma.sql`UPDATE episodes SET content = 'Take the train'`);
+      await context.db.client.$executeRaw(Prisma.sql`UPDATE episodes SET content = 'Take the train'`);
       const embed = vi.spyOn(context.embedder, 'embed');
       const [best] = await ask({});
       const counts = embed.mock.calls.map(([texts]) => texts.length);

@@ -40,9 +40,10 @@ function configured(settings: ContextSettings): MemoryContext {
 async function ripen(id: string, maturity: string): Promise<void> {
   const { tenantId } = context.principal;
   const originalContent = maturity === 'anti_pattern' ? 'serve tea' : null;
-  await context.db
-    .tenant(tenantId)
-    .rule.update({ where: { tenantId_id: { tenantId, id } }, data: { maturity, originalContent } });
+  await context.db.client.rule.update({
+    where: { tenantId_id: { tenantId, id } },
+    data: { maturity, originalContent },
+  });
 }
 
 const linesOf = ({ text }: ContextOutcome): string[] => text.split('\n').filter((line) => line.startsWith('- '));
@@ -315,7 +316,6 @@ describe('a request', () => {
   });
 
   it('for several contexts is refused as a whole, before anything is done', async () => {
-    const { tenantId } = context.principal;
     const good = { triggerPrompt: 'tea', butler: 'health' };
 
     await expect(buildContextBatch(context, [good, { ...good, triggerPrompt: '' }])).rejects.toThrow(/trigger_prompt/);
@@ -325,6 +325,6 @@ describe('a request', () => {
         Array.from({ length: 51 }, () => good),
       ),
     ).rejects.toThrow(/at most 50/);
-    expect(await context.db.tenant(tenantId).contextReceipt.count()).toBe(0);
+    expect(await context.db.client.contextReceipt.count()).toBe(0);
   });
 });

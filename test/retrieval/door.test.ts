@@ -57,9 +57,9 @@ it('shows memories as of a moment, with the confidence of then, and counts no re
     return ask<{ recall: { results: unknown[] } }>(document, { asOf });
   });
   await retrieval.app.app.stop();
-  const row = await context.db
-    .tenant(context.principal.tenantId)
-    .fact.findFirstOrThrow({ where: { tenantId: context.principal.tenantId, id: first.id } });
+  const row = await context.db.client.fact.findFirstOrThrow({
+    where: { tenantId: context.principal.tenantId, id: first.id },
+  });
 
   expect(recall.results).toEqual([
     {

@@ -72,7 +72,7 @@ describe('a memory that comes', () => {
     await inRecall(memory);
 
     expect((await getMemory(context, memory)).row.referenceCount).toBe(0);
-    expect(await context.db.tenant(context.principal.tenantId).contextReceipt.count()).toBe(0);
+    expect(await context.db.client.contextReceipt.count()).toBe(0);
   });
 });
 

@@ -74,7 +74,7 @@ describe('what is gone', () => {
       await forgetMemory(context, { type: 'fact', id: forgottenFact.id });
       await forgetMemory(context, { type: 'rule', id: forgottenRule.id });
       await forgetMemory(context, { type: 'episode', id: forgottenEpisode.id });
-      await context.db.tenant(tenantId).rule.update({
+      await context.db.client.rule.update({
         where: { tenantId_id: { tenantId, id: disabledRule.id } },
         data: { disabledAt: context.now() },
       });
@@ -145,7 +145,7 @@ describe('a filter', () => {
     await fact('tea d', { permanence: 'volatile' });
     await storeRule(context, { content: 'tea e' });
     const proven = await storeRule(context, { content: 'tea f' });
-    await context.db.tenant(tenantId).rule.update({
+    await context.db.client.rule.update({
       where: { tenantId_id: { tenantId, id: proven.id } },
       data: { maturity: 'proven' },
     });
@@ -207,11 +207,11 @@ describe('filters before the limit', () => {
   async function fill(): Promise<void> {
     const { tenantId } = context.principal;
     await episode('tea tea tea');
-    const [version] = await context.db.tenant(tenantId).embeddingVersion.findMany();
+    const [version] = await context.db.client.embeddingVersion.findMany();
     const vector = (text: string): Promise<Float32Array> => context.embedder.embedQuery(text);
     const near = `[${(await vector('tea')).join(',')}]`;
     const far = `[${(await vector('tea and a chair')).join(',')}]`;
-    await context.db.asOwner(async (client) => {
+    await context.db.database.asOwner(async (client) => {
       for (let index = 0; index < 400; index += 1) {
         const isWanted = index % 20 === 0;
         const row = rowOf('episodes', tenantId, {

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Prisma } from '../../src/generated/prisma/client.ts';
-import type { Database } from '../../src/db/database.ts';
+import type { TenantDatabase } from '../../src/db/database.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
@@ -20,10 +20,10 @@ async function insert(
   table: keyof typeof ownColumns,
   contents: readonly string[],
 ): Promise<void> {
-  const version = await db.tenant(principal.tenantId).embeddingVersion.findFirstOrThrow();
+  const version = await db.client.embeddingVersion.findFirstOrThrow();
   const vectors = (await embedder.embed(contents)).map((vector) => `[${vector.join(',')}]`);
   const { names, values } = ownColumns[table];
-  await db.asOwner((client) =>
+  await db.database.asOwner((client) =>
     client.query(
       `INSERT INTO ${table} (tenant_id, id, content, created_at, embedding, embedding_version_id, ${names})
        SELECT $1, gen_random_uuid(), content, $2::timestamptz, vector::vector, $3::uuid, ${values}
@@ -57,12 +57,8 @@ describe('a tenant beside neighbours whose memories are nearer to the query', ()
   function withShortScans(limits: { exactScanRows: number }): MemoryContext {
     const { db, principal } = context;
     const stop = Prisma.sql`SELECT set_config('hnsw.iterative_scan', 'off', true)`;
-    const roundTrip: Database['roundTrip'] = async (tenantId, statements, settings) => {
-      const answers = await db.roundTrip(
-        tenantId,
-        [...statements.slice(0, -1), stop, ...statements.slice(-1)],
-        settings,
-      );
+    const roundTrip: TenantDatabase['roundTrip'] = async (statements, settings) => {
+      const answers = await db.roundTrip([...statements.slice(0, -1), stop, ...statements.slice(-1)], settings);
       return answers.toSpliced(statements.length - 1, 1);
     };
     return { ...retrieval.context({ principal, retrieval: limits }), db: { ...db, roundTrip } };
@@ -94,7 +90,7 @@ describe('a small tenant in large tables', () => {
     context = await newMember();
     await insert(context, 'episodes', numbered(rows, 'green tea and a chair'));
     // As if so many rows of others were there: the planner's statistics are all that a tenant sees of those.
-    await context.db.asOwner(async (client) => {
+    await context.db.database.asOwner(async (client) => {
       await client.query('ALTER TABLE episodes SET (autovacuum_enabled = false)');
       await client.query(`UPDATE pg_class SET reltuples = 600000 WHERE oid = 'episodes'::regclass`);
     });
@@ -103,8 +99,8 @@ describe('a small tenant in large tables', () => {
   it('is searched row by row, and its words are counted so, without the indexes that all tenants share', async () => {
     const { db, principal } = context;
     const scanned: IndexScans[] = [];
-    const roundTrip: Database['roundTrip'] = async (tenantId, statements, settings) => {
-      const answers = await db.roundTrip(tenantId, [readScans, ...statements, readScans], settings);
+    const roundTrip: TenantDatabase['roundTrip'] = async (statements, settings) => {
+      const answers = await db.roundTrip([readScans, ...statements, readScans], settings);
       const [before, after] = [answers.at(0), answers.at(-1)].map((text) => JSON.parse(text ?? '[]') as IndexScans[]);
       scanned.push(...(after ?? []).filter(({ name, scans }) => scans > scansOf(before ?? [], name)));
       return answers.slice(1, -1);

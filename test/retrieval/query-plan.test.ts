@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Prisma } from '../../src/generated/prisma/client.ts';
-import type { Database } from '../../src/db/database.ts';
+import type { TenantDatabase } from '../../src/db/database.ts';
 import { memoryTables } from '../../src/db/sql/memory-snapshot.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
@@ -46,17 +46,22 @@ describe.runIf(drill({ sample: false, all: testEngine === 'postgres' }))('among 
 
   beforeAll(async () => {
     context = retrieval.context({ principal: newTenant() });
-    const { db } = context;
     await storeEpisode(context, { butler: 'alfred', content: 'the first one, for the version of its vector' });
-    await db.asOwner((client) => fillTables(client, context.principal.tenantId));
-    const roundTrip: Database['roundTrip'] = async (tenantId, statements, settings) => {
-      const answers = await db.roundTrip(tenantId, [readScans, ...statements, readScans], settings);
+    await context.db.database.asOwner((client) => fillTables(client, context.principal.tenantId));
+    context = watched(context);
+  });
+
+  /** The same context, which notes the scans of its round trips. */
+  function watched(by: MemoryContext): MemoryContext {
+    const { db } = by;
+    const roundTrip: TenantDatabase['roundTrip'] = async (statements, settings) => {
+      const answers = await db.roundTrip([readScans, ...statements, readScans], settings);
       const [before, after] = [answers.at(0), answers.at(-1)].map((text) => JSON.parse(text ?? '[]') as Scans[]);
       scans.push(subtract(after ?? [], before ?? []));
       return answers.slice(1, -1);
     };
-    context = { ...context, db: { ...db, roundTrip } };
-  });
+    return { ...by, db: { ...db, roundTrip } };
+  }
 
   /** No table was read from end to end, and of each fewer rows than so many. */
   const expectIndexed = (mostRows: (table: keyof typeof rows) => number): void => {
@@ -109,7 +114,7 @@ describe.runIf(drill({ sample: false, all: testEngine === 'postgres' }))('among 
 
     beforeAll(async () => {
       const { principal, db } = context;
-      await db.asOwner((client) => addTenants(client, principal.tenantId, { tenants, rowsOfTenant }));
+      await db.database.asOwner((client) => addTenants(client, principal.tenantId, { tenants, rowsOfTenant }));
     });
 
     /** A connection keeps a plan for all tenants once it has met the statement some times. */
@@ -128,7 +133,8 @@ describe.runIf(drill({ sample: false, all: testEngine === 'postgres' }))('among 
     });
 
     it('and of a small one only its own', async () => {
-      const found = await searchOften({ ...context, principal: { ...context.principal, tenantId: 'small 1' } });
+      const small = watched(retrieval.context({ principal: { tenantId: 'small 1' } }));
+      const found = await searchOften(small);
 
       expect(found).toBe(3 * rowsOfTenant);
       expectIndexed(() => 100);

@@ -21,9 +21,10 @@ const fact = (content: string, more: Partial<StoreFactInput> = {}): Promise<{ id
 async function ripen(id: string, maturity: string): Promise<void> {
   const { tenantId } = context.principal;
   const originalContent = maturity === 'anti_pattern' ? 'serve tea' : null;
-  await context.db
-    .tenant(tenantId)
-    .rule.update({ where: { tenantId_id: { tenantId, id } }, data: { maturity, originalContent } });
+  await context.db.client.rule.update({
+    where: { tenantId_id: { tenantId, id } },
+    data: { maturity, originalContent },
+  });
 }
 
 describe('recall', () => {

@@ -132,10 +132,10 @@ describe('the receipt of a context', () => {
       ...context,
       db: {
         ...db,
-        roundTrip: async (tenantId, statements, settings) => {
+        roundTrip: async (statements, settings) => {
           if (statements.some(({ text }) => text.includes('INSERT INTO context_receipts')))
             throw new Error('no receipt');
-          return db.roundTrip(tenantId, statements, settings);
+          return db.roundTrip(statements, settings);
         },
       },
     };
@@ -294,7 +294,7 @@ describe('a replay', () => {
     const where = { tenantId_id: { tenantId, id: receiptId } };
     const { chosen } = await getReceipt(context, receiptId);
     const choose = (change: Partial<ReceiptChoice>): Promise<unknown> =>
-      context.db.tenant(tenantId).contextReceipt.update({
+      context.db.client.contextReceipt.update({
         where,
         data: { chosen: [writeChoice({ ...(chosen[0] as ReceiptChoice), ...change })] as never },
       });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { pino } from 'pino';
-import type { Database } from '../../src/db/database.ts';
+import type { Database, TenantDatabase } from '../../src/db/database.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { storeFact } from '../../src/memory/facts/facts.ts';
@@ -44,8 +44,7 @@ describe('a reference', () => {
   });
 
   it('writes no event', async () => {
-    const { tenantId } = context.principal;
-    const events = (): Promise<number> => context.db.tenant(tenantId).memoryEvent.count();
+    const events = (): Promise<number> => context.db.client.memoryEvent.count();
     const before = await events();
     await bumpReferences(context, references);
 
@@ -89,7 +88,7 @@ describe('the sessions of a fact', () => {
   };
   const sessions = async (): Promise<number> => {
     const { tenantId } = context.principal;
-    return (await context.db.tenant(tenantId).fact.findFirstOrThrow({ where: { tenantId } })).referenceSessions.length;
+    return (await context.db.client.fact.findFirstOrThrow({ where: { tenantId } })).referenceSessions.length;
   };
 
   it('are counted once each, and without an id one for each butler and UTC day', async () => {
@@ -108,7 +107,7 @@ describe('the sessions of a fact', () => {
   });
 
   it('are kept up to the number that promotion asks for, however many there are', async () => {
-    const queue = new ReferenceQueue({ ...of(3), logger: silent });
+    const queue = new ReferenceQueue({ ...of(3), db: context.db.database, logger: silent });
     for (let answer = 0; answer < 300; answer += 1) queue.enqueue(context, references, randomUUID());
     await queue.flush();
     queue.enqueue(context, references, randomUUID());
@@ -121,7 +120,7 @@ describe('the sessions of a fact', () => {
 
 describe('a memory that a context showed', () => {
   it('gets the time of it, and no reference or session', async () => {
-    const queue = new ReferenceQueue({ ...context, logger: silent });
+    const queue = new ReferenceQueue({ ...context, db: context.db.database, logger: silent });
     const before = await Promise.all(references.map((reference) => getMemory(context, reference)));
     queue.enqueueShown(context, [...references, ...references]);
     await queue.stop();
@@ -132,15 +131,17 @@ describe('a memory that a context showed', () => {
 });
 
 describe('the queue of references', () => {
+  const withRoundTrip = (roundTrip: TenantDatabase['roundTrip']): Database => ({
+    ...context.db.database,
+    forTenant: () => ({ ...context.db, roundTrip }),
+  });
+
   it('writes an answer of many memories in one round trip, with one statement for each type', async () => {
     const sent: number[] = [];
-    const db: Database = {
-      ...context.db,
-      roundTrip: (tenantId, statements, settings) => {
-        sent.push(statements.length);
-        return context.db.roundTrip(tenantId, statements, settings);
-      },
-    };
+    const db = withRoundTrip((statements, settings) => {
+      sent.push(statements.length);
+      return context.db.roundTrip(statements, settings);
+    });
     const { id } = await storeFact(context, { subject: 'c', predicate: 'd', content: 'tea' });
     const queue = new ReferenceQueue({ ...context, db, logger: silent });
     queue.enqueue(context, [...references, { type: 'fact', id }], null);
@@ -151,7 +152,7 @@ describe('the queue of references', () => {
   });
 
   it('writes all that was enqueued before a clean stop', async () => {
-    const queue = new ReferenceQueue({ ...context, logger: silent });
+    const queue = new ReferenceQueue({ ...context, db: context.db.database, logger: silent });
     for (let answer = 0; answer < 5; answer += 1) queue.enqueue(context, references, null);
     const flushing = queue.flush();
     queue.enqueue(context, references, null);
@@ -163,14 +164,11 @@ describe('the queue of references', () => {
 
   it('writes by itself after the answer', async () => {
     await new Promise<void>((resolve) => {
-      const db: Database = {
-        ...context.db,
-        roundTrip: async (...sent) => {
-          const answers = await context.db.roundTrip(...sent);
-          resolve();
-          return answers;
-        },
-      };
+      const db = withRoundTrip(async (...sent) => {
+        const answers = await context.db.roundTrip(...sent);
+        resolve();
+        return answers;
+      });
       new ReferenceQueue({ ...context, db, logger: silent }).enqueue(context, references, null);
     });
 
@@ -181,10 +179,9 @@ describe('the queue of references', () => {
     const lines: string[] = [];
     const logger = pino({ level: 'error' }, { write: (line) => void lines.push(line) });
     let isDown = true;
-    const db: Database = {
-      ...context.db,
-      roundTrip: (...sent) => (isDown ? Promise.reject(new Error('no database')) : context.db.roundTrip(...sent)),
-    };
+    const db = withRoundTrip((...sent) =>
+      isDown ? Promise.reject(new Error('no database')) : context.db.roundTrip(...sent),
+    );
     const queue = new ReferenceQueue({ ...context, db, logger });
     queue.enqueue(context, references, null);
     await queue.flush();

@@ -35,6 +35,7 @@ export function useRetrieval(): Retrieval {
       return {
         ...memory,
         principal: { ...memory.principal, ...principal },
+        db: memory.db.database.forTenant(principal.tenantId ?? memory.principal.tenantId),
         config: { ...config, memory: { ...config.memory, retrieval: { ...config.memory.retrieval, ...retrieval } } },
       };
     },

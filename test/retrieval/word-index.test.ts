@@ -15,14 +15,15 @@ it.each([
 ])('%s sees the rows of the tenant that the transaction has entered, and no others', async (_, statement) => {
   const context = retrieval.context({ principal: newTenant() });
   await storeEpisode(context, { butler: 'alfred', content: 'tea' });
-  const seen = async (tenantId: string): Promise<unknown> => context.db.tenant(tenantId).$queryRaw(statement);
+  const seen = async (tenantId: string): Promise<unknown> =>
+    context.db.database.forTenant(tenantId).client.$queryRaw(statement);
 
   expect(await seen(context.principal.tenantId)).toEqual([{ count: 1 }]);
   expect(await seen(newTenant().tenantId)).toEqual([{ count: 0 }]);
 });
 
 it('keeps all of them from whoever has entered no tenant', async () => {
-  const { db } = retrieval.context();
+  const { database: db } = retrieval.context().db;
 
   await expect(db.queueQuery(`SELECT memory_match_count('episode', 'tea', NULL, NULL, now(), 10)`)).rejects.toThrow();
   await expect(
@@ -40,15 +41,14 @@ it('counts no further than asked, and estimates no rows but those of the tenant'
   const context = retrieval.context({ principal: newTenant() });
   for (const content of ['green tea', 'black tea', 'mint tea'])
     await storeEpisode(context, { butler: 'alfred', content });
-  const { tenantId } = context.principal;
   const counted = (most: number): Prisma.Sql =>
     Prisma.sql`SELECT memory_match_count('episode', 'tea'::tsquery, NULL, NULL, ${new Date(0)}::timestamptz, ${most}::int)`;
 
-  expect(await context.db.roundTrip(tenantId, [counted(2), counted(3), counted(4)])).toEqual(['2', '3', '3']);
+  expect(await context.db.roundTrip([counted(2), counted(3), counted(4)])).toEqual(['2', '3', '3']);
 
-  await context.db.asOwner((client) => client.query('ANALYZE episodes'));
+  await context.db.database.asOwner((client) => client.query('ANALYZE episodes'));
   const estimate = Prisma.sql`SELECT memory_rows_estimate('episode')`;
-  expect(await context.db.roundTrip(tenantId, [estimate])).toEqual(['3']);
+  expect(await context.db.roundTrip([estimate])).toEqual(['3']);
 });
 
 it('takes the newest of a frequent word in the same order as those of any other', async () => {
@@ -58,10 +58,7 @@ it('takes the newest of a frequent word in the same order as those of any other'
   }
   const listed = (name: string): Prisma.Sql => Prisma.sql`
     SELECT string_agg(id::text, ' ') FROM ${Prisma.raw(name)}('episode', 'tea', 'alfred', NULL, ${new Date(0)}::timestamptz, 3) id`;
-  const [any, frequent] = await context.db.roundTrip(context.principal.tenantId, [
-    listed('memory_matches'),
-    listed('memory_newest_matches'),
-  ]);
+  const [any, frequent] = await context.db.roundTrip([listed('memory_matches'), listed('memory_newest_matches')]);
 
   expect(any?.split(' ')).toHaveLength(3);
   expect(frequent).toBe(any);

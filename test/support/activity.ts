@@ -10,13 +10,17 @@ import { eventually } from './eventually.ts';
 /** The operator of a tenant, on a request of its own. */
 export function contextOf({ app }: Pick<TestApp, 'app'>, tenantId = 'default', requestId = 'request'): MemoryContext {
   const { memory } = app.createContext({ requestId });
-  return { ...memory, principal: { tenantId, butler: null, role: 'operator' } };
+  return {
+    ...memory,
+    db: memory.db.database.forTenant(tenantId),
+    principal: { tenantId, butler: null, role: 'operator' },
+  };
 }
 
 /** One transaction that does nothing but write an event. Gives the id of the event. */
 export async function writeEvent(context: MemoryContext, event: Partial<EventInput> = {}): Promise<string> {
   const id = event.id ?? randomUUID();
-  await context.db.transaction(context.principal.tenantId, (transaction) =>
+  await context.db.transaction((transaction) =>
     recordEvent(context, transaction, {
       eventType: 'fact.stored',
       entityType: 'fact',
@@ -33,8 +37,8 @@ export async function writeEvent(context: MemoryContext, event: Partial<EventInp
  * Until readers go past all events of the tenant: a transaction of another test, in whatever database of the server, may
  * hold them back for a moment.
  */
-export async function untilReadable({ db, principal }: MemoryContext): Promise<void> {
-  await eventually(async () => expect((await findHorizon(db, principal.tenantId)).heldBackIds).toEqual([]));
+export async function untilReadable({ db }: MemoryContext): Promise<void> {
+  await eventually(async () => expect((await findHorizon(db)).heldBackIds).toEqual([]));
 }
 
 /** So many writes by so many writers at once. Gives the ids of all events. */

@@ -24,7 +24,7 @@ const logger = createLogger(config);
 const context: MemoryContext = {
   config,
   logger,
-  db: await openDatabase(options),
+  db: (await openDatabase(options)).forTenant(tenantId),
   embedder: await createEmbedder({
     ...config.memory.embedding,
     model: 'none',
@@ -52,12 +52,12 @@ for (;;) {
   const { episodes } = await consolidateWith(context, engine, { progress: () => say('applied') });
   const where = { tenantId, consolidationStatus: 'pending' };
   if ((episodes ?? 0) > 0) continue;
-  if ((await context.db.tenant(tenantId).episode.count({ where })) === 0) break;
+  if ((await context.db.client.episode.count({ where })) === 0) break;
   // Until leases of the killed have ended: to ask without a pause would take the time of who works.
   await wait(50);
 }
 say('finished');
-await context.db.close();
+await context.db.database.close();
 await context.embedder.close();
 
 /** At once and past every buffer: what was said must have been said when the kill comes. */

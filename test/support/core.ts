@@ -49,7 +49,7 @@ export async function createTestCore(config = testConfig()): Promise<TestCore> {
       });
     },
     context: (principal) => ({
-      db,
+      db: db.forTenant(principal?.tenantId ?? 'default'),
       now,
       embedder,
       vault,
@@ -72,6 +72,8 @@ export async function lastEventOf(
   eventType?: string,
 ): Promise<string> {
   const where = { entityId, ...(eventType !== undefined && { eventType }) };
-  const event = await db.tenant('default').memoryEvent.findFirstOrThrow({ where, orderBy: { sequence: 'desc' } });
+  const event = await db
+    .forTenant('default')
+    .client.memoryEvent.findFirstOrThrow({ where, orderBy: { sequence: 'desc' } });
   return event.id;
 }

@@ -24,7 +24,7 @@ for (;;) say({ acknowledged: await writePair(database) });
 async function writePair(open: Database): Promise<string> {
   const id = randomUUID();
   const now = new Date();
-  await open.transaction(tenant, async (transaction) => {
+  await open.forTenant(tenant).transaction(async (transaction) => {
     await transaction.rule.create({ data: { tenantId: tenant, id, content: 'Serve tea at five.', createdAt: now } });
     const event = { tenantId: tenant, id: randomUUID(), eventType: 'rule.stored', entityType: 'rule', entityId: id };
     const origin = { occurredAt: now, actor: 'test', requestId: 'test', payload: { before: null } };
@@ -34,7 +34,7 @@ async function writePair(open: Database): Promise<string> {
 }
 
 async function listIds(open: Database): Promise<{ rules: Set<string>; events: Set<string> }> {
-  return open.transaction(tenant, async (transaction) => {
+  return open.forTenant(tenant).transaction(async (transaction) => {
     const rules = await transaction.rule.findMany({ select: { id: true } });
     const events = await transaction.memoryEvent.findMany({ select: { entityId: true } });
     return { rules: new Set(rules.map(({ id }) => id)), events: new Set(events.map(({ entityId }) => entityId)) };

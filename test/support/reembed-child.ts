@@ -39,7 +39,7 @@ const now = (): Date => new Date();
 setInterval(() => undefined, 60_000);
 await sweepEmbeddings(
   {
-    db,
+    db: db.forTenant(tenantId),
     config,
     logger,
     vault: createVault(config, logger),

@@ -32,11 +32,13 @@ const templateSettings = "shared_buffers = '8MB'\n";
  * under names that change with PGlite and with the migrations.
  */
 export async function preparePgliteTemplates(): Promise<TestTemplates> {
-  const cache = join(tmpdir(), `butler-memory-templates-${userInfo().uid}`);
+  const cache = join(tmpdir(), `butler-memory-test-templates-${userInfo().uid}`);
   await mkdir(cache, { recursive: true, mode: 0o700 });
   const empty = join(cache, `empty-${digest(pgliteVersions() + templateSettings)}`);
   const migrated = join(cache, `migrated-${digest(pgliteVersions() + templateSettings + (await migrationsKey()))}`);
   await buildDirectory(empty, async (home) => {
+    // In a directory that exists the engine creates a database; elsewhere it would unpack the migrated one of the build.
+    await mkdir(join(home, testDatabaseOptions.name));
     const { unusedDatabases } = await build({ ...testDatabaseOptions, home }, false);
     const base = join(home, testDatabaseOptions.name, 'base');
     for (const oid of unusedDatabases) await rm(join(base, oid), { recursive: true });

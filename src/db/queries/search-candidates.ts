@@ -1,6 +1,6 @@
 import pgvector from 'pgvector';
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { Database } from '../database.ts';
+import type { TenantDatabase } from '../database.ts';
 import type { MemoryType } from '../sql/memory-snapshot.ts';
 import { milliseconds, readMoments } from '../sql/moments.ts';
 import { rowConditions } from '../sql/search-filter.ts';
@@ -18,8 +18,7 @@ export interface CandidateSearch {
 
 /** Finds the candidates of several searches in one round trip: one statement for all channels and types of a search. */
 export async function findCandidates(
-  db: Pick<Database, 'roundTrip'>,
-  tenantId: string,
+  db: Pick<TenantDatabase, 'roundTrip'>,
   searches: readonly CandidateSearch[],
 ): Promise<Candidate[][]> {
   const planned = searches.flatMap(({ query, settings }, place) => {
@@ -33,7 +32,7 @@ export async function findCandidates(
   const statements = ordered.flatMap(({ settings, statement }) =>
     settings === null ? [statement] : [setSearch(settings), statement],
   );
-  const answers = await db.roundTrip(tenantId, statements);
+  const answers = await db.roundTrip(statements);
   for (const { place, statement } of ordered) {
     found[place] = readCandidates(answers[statements.indexOf(statement)]);
   }

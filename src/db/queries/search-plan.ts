@@ -1,5 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { Database } from '../database.ts';
+import type { TenantDatabase } from '../database.ts';
 import { memoryTables, type MemoryType } from '../sql/memory-snapshot.ts';
 import type { RowToEmbed } from '../sql/reembed-rows.ts';
 import { rowConditions, type RowFilter } from '../sql/search-filter.ts';
@@ -87,14 +87,13 @@ const exactScanFactor = 1.5;
  * and their answers come back.
  */
 export async function readSearchPlans(
-  db: Pick<Database, 'roundTrip'>,
-  tenantId: string,
+  db: Pick<TenantDatabase, 'roundTrip'>,
   queries: readonly PlanQuery[],
   also: readonly Prisma.Sql[],
 ): Promise<{ plans: SearchPlanRow[]; answers: (string | null)[] }> {
   // Rows are found by the same keys for every caller: planning a statement anew takes longer than running it.
   const settings = { plan_cache_mode: 'force_generic_plan' };
-  const answers = await db.roundTrip(tenantId, [...queries.map(selectSearchPlan), ...also], settings);
+  const answers = await db.roundTrip([...queries.map(selectSearchPlan), ...also], settings);
   const plans = answers.slice(0, queries.length).map((answer) => {
     if (answer === null) throw new TypeError('a SELECT without FROM returned no row');
     return JSON.parse(answer) as SearchPlanRow;

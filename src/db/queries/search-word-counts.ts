@@ -1,5 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { Database } from '../database.ts';
+import type { TenantDatabase } from '../database.ts';
 import type { MemoryType } from '../sql/memory-snapshot.ts';
 import { rowConditions, type RowFilter } from '../sql/search-filter.ts';
 import { rowsToSearch } from '../sql/search-rows.ts';
@@ -39,11 +39,10 @@ export const sampleRows = 1000;
 
 /** Counts the memories that have each word, up to `mostCountedMatches` of a type. One round trip for all queries. */
 export function countWords(
-  db: Pick<Database, 'roundTrip'>,
-  tenantId: string,
+  db: Pick<TenantDatabase, 'roundTrip'>,
   queries: readonly WordCountQuery[],
 ): Promise<WordCount[][]> {
-  return readCounts(db, tenantId, queries, (query) => {
+  return readCounts(db, queries, (query) => {
     const counts = query.corpus.types.map((type) => countExactly(type, query, mostCountedMatches));
     return withRows(
       listCorpora(query),
@@ -54,11 +53,10 @@ export function countWords(
 
 /** Counts frequent words. Where a type has too many rows to count, the share in its newest rows stands for that in all. */
 export function sampleWords(
-  db: Pick<Database, 'roundTrip'>,
-  tenantId: string,
+  db: Pick<TenantDatabase, 'roundTrip'>,
   queries: readonly WordSampleQuery[],
 ): Promise<SampledWordCount[][]> {
-  return readCounts(db, tenantId, queries, (query) => {
+  return readCounts(db, queries, (query) => {
     const { corpus, lexemes, large } = query;
     const types = [...large.keys()];
     const counts = corpus.types.map((type) => {
@@ -76,13 +74,12 @@ export function sampleWords(
 }
 
 async function readCounts<Query extends WordCountQuery, Count>(
-  db: Pick<Database, 'roundTrip'>,
-  tenantId: string,
+  db: Pick<TenantDatabase, 'roundTrip'>,
   queries: readonly Query[],
   select: (query: Query) => Prisma.Sql,
 ): Promise<Count[][]> {
   const asked = queries.filter(({ lexemes }) => lexemes.length > 0);
-  const answers = asked.length === 0 ? [] : await db.roundTrip(tenantId, asked.map(select));
+  const answers = asked.length === 0 ? [] : await db.roundTrip(asked.map(select));
   return queries.map((query) => JSON.parse(answers[asked.indexOf(query)] ?? '[]') as Count[]);
 }
 

@@ -106,7 +106,7 @@ builder.queryField('fact', (t) =>
     resolve: async (query, _root, { id }, { memory }) => {
       const { tenantId } = memory.principal;
       const where = { tenantId_id: { tenantId, id } };
-      const fact = await memory.db.tenant(tenantId).fact.findUnique({ ...query, where });
+      const fact = await memory.db.client.fact.findUnique({ ...query, where });
       return fact === null ? null : asNode(fact);
     },
   }),

@@ -107,7 +107,7 @@ builder.queryField('rule', (t) =>
     args: { id: t.arg({ type: 'UUID', required: true, description: 'UUID of the rule.' }) },
     resolve: (query, _root, { id }, { memory }) => {
       const { tenantId } = memory.principal;
-      return memory.db.tenant(tenantId).rule.findUnique({ ...query, where: { tenantId_id: { tenantId, id } } });
+      return memory.db.client.rule.findUnique({ ...query, where: { tenantId_id: { tenantId, id } } });
     },
   }),
 );

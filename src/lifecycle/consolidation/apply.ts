@@ -83,7 +83,7 @@ async function readInput(
   ids: readonly string[],
 ): Promise<PreparationInput> {
   const { tenantId } = context.principal;
-  const episodes = await context.db.tenant(tenantId).episode.findMany({
+  const episodes = await context.db.client.episode.findMany({
     where: { tenantId, id: { in: [...ids] }, forgottenAt: null },
     select: { id: true, sessionId: true, content: true, createdAt: true, observedAt: true },
   });

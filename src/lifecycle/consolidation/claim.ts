@@ -57,7 +57,7 @@ export async function claimEpisodes(context: MemoryContext, input: ClaimInput): 
   const limit = checkLimit('limit', input.limit, batchSize, batchSize);
   const only = chooseButler(context, input.butler);
   await giveBackLostLeases(context);
-  const client = context.db.tenant(context.principal.tenantId);
+  const client = context.db.client;
   for (let after = ''; ;) {
     const due = { ...dueFor(context), except: input.exceptEpisodes };
     const [group] = await client.$queryRaw<DueGroup[]>(findDueGroup(due, { after, only }));
@@ -77,9 +77,8 @@ async function tryClaim(
   input: ClaimInput,
   group: SizedGroup,
 ): Promise<Claim | 'failed' | null> {
-  const { tenantId } = context.principal;
   try {
-    return await context.db.transaction(tenantId, (transaction) => claimGroup(context, transaction, input, group));
+    return await context.db.transaction((transaction) => claimGroup(context, transaction, input, group));
   } catch (error) {
     if (isOutage(error) || input.butler) throw error;
     context.logger.error({ err: error, butler: group.butler }, 'the episodes of a butler could not be claimed');

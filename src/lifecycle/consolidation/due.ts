@@ -9,8 +9,7 @@ export interface DueCount {
 
 /** What the next claims would take, by butler. */
 export async function countDue(context: MemoryContext): Promise<DueCount[]> {
-  const { tenantId } = context.principal;
-  return context.db.tenant(tenantId).$queryRaw<DueCount[]>(countDueEpisodes(dueFor(context)));
+  return context.db.client.$queryRaw<DueCount[]>(countDueEpisodes(dueFor(context)));
 }
 
 /** Of all butlers together. */
@@ -21,8 +20,7 @@ export async function countWaiting(context: MemoryContext): Promise<number> {
 /** Whether so many wait that they should not wait for the next scheduled run. */
 export async function isBacklogLong(context: MemoryContext): Promise<boolean> {
   const { backlogEpisodes } = context.config.memory.consolidation;
-  const { tenantId } = context.principal;
   const statement = areManyDue(dueFor(context), backlogEpisodes);
-  const [due] = await context.db.tenant(tenantId).$queryRaw<{ many: boolean }[]>(statement);
+  const [due] = await context.db.client.$queryRaw<{ many: boolean }[]>(statement);
   return due?.many ?? false;
 }

@@ -144,9 +144,9 @@ export async function giveBackLostLeases(caller: MemoryContext): Promise<number>
   // Whoever claims did not do this: its own event is another.
   const context = atOneMoment({ ...caller, recorded: [] });
   const { tenantId } = context.principal;
-  const client = context.db.tenant(tenantId);
+  const client = context.db.client;
   // There hardly ever is one, and a transaction costs more than to ask.
-  const [areLost] = await context.db.roundTrip(tenantId, [areRunsLost(tenantId, context.now())]);
+  const [areLost] = await context.db.roundTrip([areRunsLost(tenantId, context.now())]);
   if (areLost !== 't') return 0;
   const lost = await client.$queryRaw<{ id: string }[]>(selectLostRuns(tenantId, context.now()));
   const failure = { reason: leaseLost, retryable: true };

@@ -16,7 +16,7 @@ export async function renewLease(context: MemoryContext, runId: string): Promise
   const { id } = await getRun(context, checkUuid('run_id', runId));
   const now = context.now();
   const until = leaseFrom(context, now);
-  const count = await context.db.tenant(tenantId).$executeRaw(renewLeaseOf(tenantId, id, { now, until }));
+  const count = await context.db.client.$executeRaw(renewLeaseOf(tenantId, id, { now, until }));
   if (count === 0) throw tooLate(id, 'has ended or lost its lease');
   return until;
 }

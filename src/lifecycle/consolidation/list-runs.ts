@@ -30,7 +30,7 @@ export async function listRuns(
     ...(engine && { engine: { in: [...engine] } }),
     AND: [butler ? { butler } : {}, only === null ? {} : { butler: only }],
   };
-  return context.db.transaction(tenantId, async ({ consolidationRun }) => ({
+  return context.db.transaction(async ({ consolidationRun }) => ({
     runs: await consolidationRun.findMany({
       where,
       orderBy: [{ startedAt: 'desc' }, { id: 'desc' }],
@@ -49,7 +49,7 @@ export async function listEpisodesOf(
 ): Promise<{ episodes: Episode[]; total: number }> {
   const { tenantId } = context.principal;
   const where = { tenantId, id: { in: episodeIds }, ...isThere(context) };
-  return context.db.transaction(tenantId, async ({ episode }) => ({
+  return context.db.transaction(async ({ episode }) => ({
     episodes: await episode.findMany({
       where,
       orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],

@@ -206,7 +206,7 @@ async function findTargets(context: MemoryContext, items: readonly OutputItem[])
     .flatMap((item) => (item.kind === 'updated_facts' ? [item.value.target_id.trim().toLowerCase()] : []))
     .filter((id) => isUuid(id));
   if (ids.length === 0) return new Map();
-  const facts = await context.db.tenant(tenantId).fact.findMany({ where: { tenantId, id: { in: ids } } });
+  const facts = await context.db.client.fact.findMany({ where: { tenantId, id: { in: ids } } });
   return new Map((await openRows(context, facts)).map((fact) => [fact.id, fact]));
 }
 

@@ -79,7 +79,7 @@ async function chooseIds(context: MemoryContext, input: RequeueInput): Promise<s
     expiredBefore: dueFor(context).expiredBefore,
     limit: checkLimit('limit', input.limit, mostRequeued, mostRequeued),
   };
-  const rows = await context.db.tenant(tenantId).$queryRaw<{ id: string }[]>(selectToRequeue(filter));
+  const rows = await context.db.client.$queryRaw<{ id: string }[]>(selectToRequeue(filter));
   return rows.map(({ id }) => id);
 }
 

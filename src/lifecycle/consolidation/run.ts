@@ -16,7 +16,7 @@ export type RunStatus = (typeof runStatuses)[number];
 export async function getRun(context: MemoryContext, id: string): Promise<ConsolidationRun> {
   const { tenantId } = context.principal;
   const where = { tenantId_id: { tenantId, id: checkUuid('run_id', id) } };
-  const run = await context.db.tenant(tenantId).consolidationRun.findUnique({ where });
+  const run = await context.db.client.consolidationRun.findUnique({ where });
   return requireOwn(context, id, run);
 }
 

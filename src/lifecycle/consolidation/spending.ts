@@ -45,7 +45,10 @@ async function readSpending(
 ): Promise<{ tokens: Tokens; unsettledRuns: number }> {
   const midnight = new Date(context.now());
   midnight.setUTCHours(0, 0, 0, 0);
-  const { rows } = await context.db.queueQuery('SELECT * FROM consolidation_spending($1, $2)', [midnight, exceptRun]);
+  const { rows } = await context.db.database.queueQuery('SELECT * FROM consolidation_spending($1, $2)', [
+    midnight,
+    exceptRun,
+  ]);
   const [row] = rows as { input_tokens: string; output_tokens: string; unsettled_runs: string }[];
   return {
     tokens: { input: Number(row?.input_tokens ?? 0), output: Number(row?.output_tokens ?? 0) },

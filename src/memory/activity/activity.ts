@@ -1,5 +1,5 @@
 import { validate as isUuid } from 'uuid';
-import type { Database } from '../../db/database.ts';
+import type { TenantDatabase } from '../../db/database.ts';
 import {
   countEvents,
   scanEvents,
@@ -56,16 +56,16 @@ export async function listActivity(
   const { tenantId } = context.principal;
   const conditions = await conditionsOf(context, filter);
   const bounds = { ...(before && { before }), ...latestOf(conditions.after, after) };
-  return context.db
-    .tenant(tenantId)
-    .$queryRaw<EventRow[]>(selectEvents(tenantId, { ...conditions, ...bounds }, { limit, newestFirst }));
+  return context.db.client.$queryRaw<EventRow[]>(
+    selectEvents(tenantId, { ...conditions, ...bounds }, { limit, newestFirst }),
+  );
 }
 
 /** How many events the filter lets through, whatever the page. */
 export async function countActivity(context: MemoryContext, filter: ActivityFilter = {}): Promise<number> {
   const { tenantId } = context.principal;
   const conditions = await conditionsOf(context, filter);
-  const [row] = await context.db.tenant(tenantId).$queryRaw<{ count: number }[]>(countEvents(tenantId, conditions));
+  const [row] = await context.db.client.$queryRaw<{ count: number }[]>(countEvents(tenantId, conditions));
   return row?.count ?? 0;
 }
 
@@ -91,7 +91,7 @@ export async function readActivity(context: MemoryContext, input: ReadActivityIn
   if (since === null || since === undefined) return readLatest(context, filter, limit);
   const start = await startOf(context, since);
   const conditions = await conditionsOf(context, { ...filter, since: since instanceof Date ? since : null });
-  const reader = { db: context.db, tenantId: context.principal.tenantId, conditions };
+  const reader = { db: context.db, conditions };
   const events: EventRow[] = [];
   let position = conditions.after ? laterOf(start, conditions.after) : start;
   for (let scans = 0; scans < scansPerRead; scans++) {
@@ -108,7 +108,7 @@ export async function readActivity(context: MemoryContext, input: ReadActivityIn
 const scansPerRead = 20;
 
 async function readLatest(context: MemoryContext, filter: ActivityFilter, limit: number): Promise<ActivityRead> {
-  const { position } = await findHorizon(context.db, context.principal.tenantId);
+  const { position } = await findHorizon(context.db);
   const events = await listActivity(context, filter, { limit, before: position });
   return { events: events.toReversed(), resumeFrom: formatPosition(position), hasMore: false };
 }
@@ -124,8 +124,7 @@ export interface ActivityScan {
 }
 
 export interface ActivityReader {
-  db: Database;
-  tenantId: string;
+  db: TenantDatabase;
   conditions: EventConditions;
 }
 
@@ -133,13 +132,13 @@ const scanLimit = 1000;
 
 /** One statement of bounded cost, on from a position. */
 export async function scanActivity(
-  { db, tenantId, conditions }: ActivityReader,
+  { db, conditions }: ActivityReader,
   after: EventPosition,
   limit: number,
 ): Promise<ActivityScan> {
-  const rows = await db
-    .tenant(tenantId)
-    .$queryRaw<(ScannedRow & EventRow)[]>(scanEvents(tenantId, conditions, { after, limit, scanLimit }));
+  const rows = await db.client.$queryRaw<(ScannedRow & EventRow)[]>(
+    scanEvents(db.tenantId, conditions, { after, limit, scanLimit }),
+  );
   const [head] = rows;
   if (head === undefined) throw new Error('a scan of events gave no row');
   const events = rows.filter(({ id }) => id !== null).map(toEvent);
@@ -173,10 +172,8 @@ export interface Horizon {
   heldBackIds: string[];
 }
 
-export async function findHorizon(db: Database, tenantId: string): Promise<Horizon> {
-  const [row] = await db
-    .tenant(tenantId)
-    .$queryRaw<{ horizon: bigint; heldBackIds: string[] }[]>(selectHorizon(tenantId));
+export async function findHorizon(db: TenantDatabase): Promise<Horizon> {
+  const [row] = await db.client.$queryRaw<{ horizon: bigint; heldBackIds: string[] }[]>(selectHorizon(db.tenantId));
   if (row === undefined) throw new Error('the horizon of events gave no row');
   return { position: { transactionId: row.horizon, sequence: 0n }, heldBackIds: row.heldBackIds };
 }
@@ -189,10 +186,10 @@ async function startOf(context: MemoryContext, since: Date | string): Promise<Ev
   if (typeof since === 'string') return getPosition(context, 'since', since, sinceAllowed);
   const { tenantId } = context.principal;
   const moment = checkDate('since', since) ?? since;
-  const horizon = await findHorizon(context.db, tenantId);
-  const [row] = await context.db
-    .tenant(tenantId)
-    .$queryRaw<{ transactionId: bigint | null }[]>(selectFirstTransactionSince(tenantId, moment));
+  const horizon = await findHorizon(context.db);
+  const [row] = await context.db.client.$queryRaw<{ transactionId: bigint | null }[]>(
+    selectFirstTransactionSince(tenantId, moment),
+  );
   return { transactionId: row?.transactionId ?? horizon.position.transactionId, sequence: 0n };
 }
 
@@ -208,7 +205,7 @@ export async function getPosition(
   if (position !== null) return position;
   if (!isUuid(text)) throw invalidInput(field, allowed, given);
   const { tenantId } = context.principal;
-  const event = await context.db.tenant(tenantId).memoryEvent.findUnique({
+  const event = await context.db.client.memoryEvent.findUnique({
     where: { tenantId_id: { tenantId, id: text.toLowerCase() } },
     select: { transactionId: true, sequence: true },
   });

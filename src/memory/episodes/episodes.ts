@@ -61,7 +61,7 @@ export async function ingestEpisodes(caller: MemoryContext, inputs: readonly Sto
     caller,
     episodes.map(({ values }) => values.content),
   );
-  const ids = await caller.db.transaction(caller.principal.tenantId, async (transaction) => {
+  const ids = await caller.db.transaction(async (transaction) => {
     const context = atOneMoment(caller);
     const observed = episodes.map(({ values }) => values);
     const maintenance = await findMaintenanceSession(context, transaction, observed);
@@ -185,7 +185,7 @@ async function appendEpisode(
 
 export async function findEpisode(context: MemoryContext, id: string): Promise<Episode | null> {
   const { tenantId } = context.principal;
-  return context.db.tenant(tenantId).episode.findFirst({
+  return context.db.client.episode.findFirst({
     where: { tenantId, id: checkUuid('id', id), ...isThere(context) },
   });
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import type { Transaction } from '../../db/database.ts';
+import type { TenantClient } from '../../db/database.ts';
 import {
   eraseEvents,
   eraseFromKeys,
@@ -123,7 +123,7 @@ function nameOf({ type, id }: MemoryReference): string {
 /** What the erasure would find, by the statements that it finds it with. Nothing is locked or written. */
 async function foretell(context: MemoryContext, erased: Erased, texts: readonly string[]): Promise<ErasureCounts> {
   const { tenantId } = context.principal;
-  const client = context.db.tenant(tenantId) as unknown as Transaction;
+  const client = context.db.client;
   const ruleIds = idsOf(erased, 'rule');
   const runs = await client.$queryRaw<{ id: string }[]>(selectRunsToErase(erased));
   const traces = await findTraces(context, client, erased, { texts, runIds: runs.map(({ id }) => id) });
@@ -149,14 +149,14 @@ interface Traces {
 /** The events and receipts that say what they say. */
 async function findTraces(
   context: MemoryContext,
-  transaction: Transaction,
+  client: TenantClient,
   erased: Erased,
   { texts, runIds }: { texts: readonly string[]; runIds: readonly string[] },
 ): Promise<Traces> {
-  const events = await transaction.$queryRaw<{ id: string }[]>(selectEventsToErase(erased, runIds));
+  const events = await client.$queryRaw<{ id: string }[]>(selectEventsToErase(erased, runIds));
   const eventIds = events.map(({ id }) => id);
-  const said = [...texts, ...(await readSaid(context, transaction, erased))];
-  const receipts = await transaction.$queryRaw<ReceiptFound[]>(selectReceiptsToErase(erased, said));
+  const said = [...texts, ...(await readSaid(context, client, erased))];
+  const receipts = await client.$queryRaw<ReceiptFound[]>(selectReceiptsToErase(erased, said));
   const isTold = (receipt: ReceiptFound): boolean =>
     receipt.isNamed || receipt.said.some((text) => hasWords(receipt.query, text));
   return {
@@ -175,9 +175,9 @@ interface ReceiptFound {
 }
 
 /** In plain. What cannot be read any more cannot be looked for, and must not keep it from being erased. */
-async function readSaid(context: MemoryContext, transaction: Transaction, erased: Erased): Promise<string[]> {
-  const rows = await transaction.$queryRaw<SaidRow[]>(selectSaid(erased));
-  const readable = await openReadable(context, rows, transaction);
+async function readSaid(context: MemoryContext, client: TenantClient, erased: Erased): Promise<string[]> {
+  const rows = await client.$queryRaw<SaidRow[]>(selectSaid(erased));
+  const readable = await openReadable(context, rows, client);
   return [...new Set(readable.map(({ content }) => content))].filter((content) => content.trim() !== '');
 }
 
@@ -190,7 +190,7 @@ interface SaidRow {
 
 async function ask(context: MemoryContext, query: (tenantId: string) => Prisma.Sql): Promise<MemoryReference[]> {
   const { tenantId } = context.principal;
-  return context.db.tenant(tenantId).$queryRaw<MemoryReference[]>(query(tenantId));
+  return context.db.client.$queryRaw<MemoryReference[]>(query(tenantId));
 }
 
 /** Takes a memory out of the world for good. What is left says that it was there, and nothing of what it said. */
@@ -229,9 +229,7 @@ interface Standing extends MemoryReference {
 
 async function refuseUnknown(context: MemoryContext, memory: MemoryReference): Promise<void> {
   const { tenantId } = context.principal;
-  const [standing] = await context.db
-    .tenant(tenantId)
-    .$queryRaw<Standing[]>(selectStanding({ tenantId, memories: [memory] }));
+  const [standing] = await context.db.client.$queryRaw<Standing[]>(selectStanding({ tenantId, memories: [memory] }));
   if (standing?.told === true) return;
   const { type, id } = memory;
   if (standing?.erasure != null) {
@@ -260,7 +258,7 @@ async function erase(
     const counts = { memories: memories.length, links, applications, runs: runIds.length };
     await eraseTraces(mutation, erased, { id, traces, counts });
   });
-  return context.db.tenant(tenantId).erasure.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+  return context.db.client.erasure.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
 }
 
 /** From here on nobody writes to them. */

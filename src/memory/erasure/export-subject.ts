@@ -10,7 +10,7 @@ import { loadMemories, referenceKey, type StoredRow } from '../memories.ts';
 import { authorize } from '../permissions.ts';
 import { openRow, openSnapshot } from '../sealing.ts';
 import { normaliseName } from '../text.ts';
-import { payloadOf } from '../history/undo.ts';
+import { readPayload } from '../history/snapshots.ts';
 import { checkLimit } from '../values.ts';
 
 /** All that is known of one memory, in JSON. */
@@ -43,7 +43,7 @@ export async function exportSubject(context: MemoryContext, input: ExportInput):
   const subject = normaliseName('subject', input.subject);
   const limit = checkLimit('first', input.limit, usualPage, mostExported);
   const { tenantId } = context.principal;
-  const client = context.db.tenant(tenantId);
+  const client = context.db.client;
   const about = await client.$queryRaw<MemoryReference[]>(selectFactsAbout(tenantId, subject));
   const mentions = await client.$queryRaw<MemoryReference[]>(selectMentions(tenantId, subject));
   const all = [...about, ...mentions];
@@ -102,7 +102,7 @@ async function inPlain(context: MemoryContext, row: StoredRow): Promise<object> 
 }
 
 async function eventInPlain(context: MemoryContext, event: MemoryEvent): Promise<object> {
-  const { before, after } = payloadOf(event);
+  const { before, after } = readPayload(event);
   const payload = {
     ...(event.payload as object),
     ...(before !== null && { before: await openSnapshot(context, before) }),
@@ -118,7 +118,7 @@ async function listLinksOf(context: MemoryContext, references: readonly MemoryRe
     type,
     ids: references.filter((one) => one.type === type).map(({ id }) => id),
   }));
-  return context.db.tenant(tenantId).memoryLink.findMany({
+  return context.db.client.memoryLink.findMany({
     where: {
       tenantId,
       OR: ends.flatMap(({ type, ids }) => [
@@ -151,7 +151,7 @@ async function listReceiptsOf(
 ): Promise<Map<string, ExportedReceipt[]>> {
   const { tenantId } = context.principal;
   const statement = selectReceiptsOf({ tenantId, references, butler: null, at: new Date(0), limit: mostReceipts });
-  const rows = await context.db.tenant(tenantId).$queryRaw<(ExportedReceipt & { memoryId: string })[]>(statement);
+  const rows = await context.db.client.$queryRaw<(ExportedReceipt & { memoryId: string })[]>(statement);
   const receipts = new Map<string, ExportedReceipt[]>(references.map((reference) => [reference.id, []]));
   for (const { memoryId, id, kind, butler, sessionId, query, createdAt } of rows) {
     receipts.get(memoryId)?.push({ id, kind, butler, sessionId, query, createdAt });
@@ -162,7 +162,7 @@ async function listReceiptsOf(
 /** The episodes that memories were learned from, or what is left of them, by id. */
 async function loadSources(context: MemoryContext, rows: readonly StoredRow[]): Promise<Map<string, object>> {
   const { tenantId } = context.principal;
-  const client = context.db.tenant(tenantId);
+  const client = context.db.client;
   const ids = [...new Set(rows.flatMap((row) => sourceIdOf(row) ?? []))];
   if (ids.length === 0) return new Map();
   const where = { tenantId, id: { in: ids } };

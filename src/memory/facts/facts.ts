@@ -69,7 +69,7 @@ export async function storeFact(context: MemoryContext, input: StoreFactInput): 
     return written.id;
   });
   const { tenantId } = context.principal;
-  const fact = await context.db.tenant(tenantId).fact.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+  const fact = await context.db.client.fact.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
   return openRow(context, fact);
 }
 

@@ -43,7 +43,7 @@ export async function findChainHead(context: AuditContext): Promise<ChainHead | 
   authorize(context, 'query auditHead');
   const { db, principal } = context;
   const { tenantId } = principal;
-  const client = db.tenant(tenantId);
+  const client = db.client;
   const entry = await client.eventChain.findFirst({ where: { tenantId }, orderBy: { position: 'desc' } });
   if (entry === null) return null;
   const where = { tenantId_id: { tenantId, id: entry.eventId } };
@@ -80,7 +80,7 @@ export async function* findChainProblems(context: AuditContext, kept?: KeptHead)
 async function* compareWithKept({ db, principal }: AuditContext, kept: KeptHead): AsyncGenerator<ChainProblem> {
   const { tenantId } = principal;
   const where = { tenantId_position: { tenantId, position: kept.position } };
-  const entry = await db.tenant(tenantId).eventChain.findUnique({ where });
+  const entry = await db.client.eventChain.findUnique({ where });
   const found = entry === null ? null : Buffer.from(entry.hash).toString('hex');
   if (found === kept.hash) return;
   const message =
@@ -108,7 +108,7 @@ async function withoutErased({ db, principal }: AuditContext, flawed: CheckedEnt
   const erased = flawed.filter(({ flaw, erasedBy }) => flaw === 'payload_changed' && erasedBy !== null);
   if (erased.length === 0) return flawed;
   const ids = [...new Set(erased.map(({ erasedBy }) => erasedBy ?? ''))];
-  const sound = await db.tenant(tenantId).$queryRaw<SoundErasure[]>(selectSoundErasures(tenantId, ids));
+  const sound = await db.client.$queryRaw<SoundErasure[]>(selectSoundErasures(tenantId, ids));
   const blankedBy = new Map(sound.map(({ id, blanked }) => [id, blanked]));
   return flawed.filter(
     ({ flaw, erasedBy, position, payloadDigest }) =>
@@ -124,7 +124,7 @@ async function findMoved({ db, principal }: AuditContext, flawed: CheckedEntry[]
   const positions = changed.slice(0, comparedAtOnce).map(({ position }) => BigInt(position));
   if (positions.length < 2) return new Map();
   const { tenantId } = principal;
-  const rows = await db.tenant(tenantId).$queryRaw<MovedEntry[]>(findMovedEvents(tenantId, positions));
+  const rows = await db.client.$queryRaw<MovedEntry[]>(findMovedEvents(tenantId, positions));
   return new Map(rows.map(({ position, other }) => [position, other]));
 }
 
@@ -158,7 +158,7 @@ async function* findInsertedEvents(context: AuditContext): AsyncGenerator<ChainP
 }
 
 /** The planner may know nothing yet of a new tenant, and a loop that it plans for one row takes minutes for thousands. */
-async function readPage<T>({ db, principal }: AuditContext, statement: Prisma.Sql): Promise<T> {
-  const [page] = await db.roundTrip(principal.tenantId, [statement], { enable_nestloop: 'off' });
+async function readPage<T>({ db }: AuditContext, statement: Prisma.Sql): Promise<T> {
+  const [page] = await db.roundTrip([statement], { enable_nestloop: 'off' });
   return JSON.parse(page ?? '') as T;
 }

@@ -6,7 +6,7 @@ import type { MemoryContext } from '../context.ts';
 import { namesOfChanges } from './history.ts';
 import type { Snapshot } from '../mutation.ts';
 import { openState } from '../sealing.ts';
-import { rowOf, type PastRow } from './snapshots.ts';
+import { toPastRow, type PastRow } from './snapshots.ts';
 import { checkDate } from '../values.ts';
 
 /** What became of one memory between two moments. */
@@ -49,9 +49,9 @@ export async function listChanges(
 ): Promise<{ changes: MemoryChange[]; total: number }> {
   const { tenantId } = context.principal;
   const { from, to, types } = checkSpan(span);
-  const found = await context.db
-    .tenant(tenantId)
-    .$queryRaw<ChangeRow[]>(changesBetween({ tenantId, from, to, types, offset, limit }));
+  const found = await context.db.client.$queryRaw<ChangeRow[]>(
+    changesBetween({ tenantId, from, to, types, offset, limit }),
+  );
   const { rows, total } = splitPage(found);
   return { changes: await Promise.all(rows.map((row) => changeOf(context, row, { from, to }))), total };
 }
@@ -66,8 +66,8 @@ async function changeOf(
     id,
     kind,
     eventCount: events,
-    before: before === null ? null : rowOf(type, await openState(context, before), from),
-    after: after === null ? null : rowOf(type, await openState(context, after), to),
+    before: before === null ? null : toPastRow(type, await openState(context, before), from),
+    after: after === null ? null : toPastRow(type, await openState(context, after), to),
     changes: await namesOfChanges(context, before, after),
   };
 }
@@ -75,7 +75,7 @@ async function changeOf(
 export async function countChanges(context: MemoryContext, span: Span): Promise<ChangeCount[]> {
   const { tenantId } = context.principal;
   const { from, to, types } = checkSpan(span);
-  return context.db.tenant(tenantId).$queryRaw<ChangeCount[]>(countChangesBetween({ tenantId, from, to, types }));
+  return context.db.client.$queryRaw<ChangeCount[]>(countChangesBetween({ tenantId, from, to, types }));
 }
 
 export function checkSpan(span: Span): { from: Date; to: Date; types: readonly MemoryType[] | null } {

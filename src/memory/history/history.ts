@@ -10,8 +10,7 @@ import type { MemoryReference } from '../links/links.ts';
 import { referenceKey } from '../memories.ts';
 import type { Snapshot } from '../mutation.ts';
 import { openSnapshot, openState } from '../sealing.ts';
-import { rowOf, type PastRow } from './snapshots.ts';
-import { payloadOf } from './undo.ts';
+import { readPayload, toPastRow, type PastRow } from './snapshots.ts';
 import { checkDate, checkUuid } from '../values.ts';
 
 /** One state of a memory, and the event that led to it. */
@@ -26,7 +25,7 @@ export interface Version {
 /** All that was ever done to a memory, oldest first; there for as long as its events are, even when it is not. */
 export async function readHistory(context: MemoryContext, { type, id }: MemoryReference): Promise<Version[]> {
   const { tenantId } = context.principal;
-  const events = await context.db.tenant(tenantId).memoryEvent.findMany({
+  const events = await context.db.client.memoryEvent.findMany({
     where: { tenantId, entityType: type, entityId: checkUuid('id', id) },
     orderBy: { sequence: 'asc' },
   });
@@ -41,7 +40,7 @@ export async function listEventsOf(
   limit: number,
 ): Promise<Map<string, MemoryEvent[]>> {
   const { tenantId } = context.principal;
-  const client = context.db.tenant(tenantId);
+  const client = context.db.client;
   const found = await client.$queryRaw<{ type: MemoryType; entity_id: string; id: string }[]>(
     latestEventsOf(tenantId, references, limit),
   );
@@ -57,10 +56,10 @@ export async function listEventsOf(
 }
 
 async function versionOf(context: MemoryContext, type: MemoryType, event: MemoryEvent): Promise<Version> {
-  const { before, after } = payloadOf(event);
+  const { before, after } = readPayload(event);
   return {
     event,
-    memory: after === null ? null : rowOf(type, await openState(context, after), event.occurredAt),
+    memory: after === null ? null : toPastRow(type, await openState(context, after), event.occurredAt),
     changes: await namesOfChanges(context, before, after),
   };
 }
@@ -100,10 +99,8 @@ export interface PastPage {
 export async function readStates(context: MemoryContext, query: Omit<StatesQuery, 'tenantId'>): Promise<PastPage> {
   const { tenantId } = context.principal;
   checkDate('at', query.at);
-  const states = await context.db
-    .tenant(tenantId)
-    .$queryRaw<({ state: Snapshot } & PageRow)[]>(statesAt({ ...query, tenantId }));
+  const states = await context.db.client.$queryRaw<({ state: Snapshot } & PageRow)[]>(statesAt({ ...query, tenantId }));
   const { rows, total } = splitPage(states);
   const opened = await Promise.all(rows.map(({ state }) => openState(context, state)));
-  return { rows: opened.map((state) => rowOf(query.type, state, query.at)), total };
+  return { rows: opened.map((state) => toPastRow(query.type, state, query.at)), total };
 }

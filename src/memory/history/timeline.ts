@@ -32,7 +32,7 @@ export async function readTimeline(
 ): Promise<{ entries: TimelineEntry[]; total: number }> {
   const { tenantId } = context.principal;
   if (from != null && to != null && to < from) throw invalidInput('to', 'not before from', to);
-  const found = await context.db.tenant(tenantId).$queryRaw<({ type: MemoryType; id: string; at: Date } & PageRow)[]>(
+  const found = await context.db.client.$queryRaw<({ type: MemoryType; id: string; at: Date } & PageRow)[]>(
     timeline({
       ...page,
       tenantId,

@@ -40,7 +40,7 @@ export async function findDifferences(context: KeyContext, at?: Date): Promise<D
   ];
   const differences: Difference[] = [];
   for (const { type, sql } of statements) {
-    const rows = await context.db.tenant(tenantId).$queryRaw<ReplayedRow[]>(sql);
+    const rows = await context.db.client.$queryRaw<ReplayedRow[]>(sql);
     for (const row of rows) {
       const columns = isSealed(row) ? await differencesOfSealed(context, row) : changedNames(row.told, row.stored);
       if (columns !== null) differences.push({ type, id: row.id, columns });

@@ -63,7 +63,7 @@ function checkEnd(field: string, { type, id }: MemoryReference): MemoryReference
 
 async function findLink(context: MemoryContext, { source, target, relation }: Omit<Link, 'createdAt'>): Promise<Link> {
   const { tenantId } = context.principal;
-  const link = await context.db.tenant(tenantId).memoryLink.findFirst({
+  const link = await context.db.client.memoryLink.findFirst({
     where: {
       tenantId,
       sourceType: source.type,
@@ -106,7 +106,7 @@ export async function listLinks(
   const { tenantId } = context.principal;
   const links = new Map<string, LinkOfMemory[]>(ends.map((end) => [referenceKey(end), []]));
   if (ends.length === 0) return links;
-  const rows = await context.db.tenant(tenantId).$queryRaw<LinkRow[]>(linksOf({ tenantId, ends, ...choice }));
+  const rows = await context.db.client.$queryRaw<LinkRow[]>(linksOf({ tenantId, ends, ...choice }));
   for (const row of rows) links.get(referenceKey({ type: row.end_type, id: row.end_id }))?.push(toLink(row));
   return links;
 }
@@ -155,7 +155,7 @@ async function loadTombstones(
     references.filter(({ type }) => isMeant(type)).map(({ id }) => id);
   const episodes = idsOf((type) => type === 'episode');
   const others = idsOf((type) => type !== 'episode');
-  const client = db.tenant(tenantId);
+  const client = db.client;
   const ofEpisodes =
     episodes.length === 0
       ? []

@@ -17,7 +17,7 @@ export async function listLearnedFrom<T extends 'fact' | 'rule'>(
 ): Promise<Map<string, (T extends 'fact' ? StoredFact : Rule)[]>> {
   const { tenantId } = context.principal;
   const query = learnedFrom({ tenantId, type, episodeIds: episodes.map(({ id }) => id), limit });
-  const found = await context.db.tenant(tenantId).$queryRaw<{ owner: string; id: string }[]>(query);
+  const found = await context.db.client.$queryRaw<{ owner: string; id: string }[]>(query);
   const rows = await loadMemories(
     context,
     found.map(({ id }) => ({ type, id })),
@@ -31,7 +31,7 @@ export async function listSuccessors(
   facts: readonly MemoryReference[],
 ): Promise<Map<string, StoredFact>> {
   const { tenantId } = context.principal;
-  const successors = await context.db.tenant(tenantId).fact.findMany({
+  const successors = await context.db.client.fact.findMany({
     where: { tenantId, supersedesId: { in: facts.map(({ id }) => id) } },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
@@ -45,7 +45,7 @@ export async function listApplications(
   limit: number,
 ): Promise<Map<string, RuleApplication[]>> {
   const { tenantId } = context.principal;
-  const client = context.db.tenant(tenantId);
+  const client = context.db.client;
   const ruleIds = rules.map(({ id }) => id);
   const query = latestApplications(tenantId, ruleIds, limit);
   const found = await client.$queryRaw<{ owner: string; id: string }[]>(query);

@@ -234,7 +234,7 @@ interface Warning {
 async function prepareWarning(context: MemoryContext, ruleId: string, mark: Mark): Promise<Warning | null> {
   const { tenantId } = context.principal;
   if (mark.outcome !== 'harmful') return null;
-  const rule = await context.db.tenant(tenantId).rule.findUnique({ where: { tenantId_id: { tenantId, id: ruleId } } });
+  const rule = await context.db.client.rule.findUnique({ where: { tenantId_id: { tenantId, id: ruleId } } });
   if (rule === null || rule.maturity === 'anti_pattern') return null;
   if (!isAntiPattern(afterMark(rule, 'harmful', mayRaceBy), context.config.memory.rules)) return null;
   const reasons = await collectReasons(context, ruleId);
@@ -247,7 +247,7 @@ const mayRaceBy = 50;
 
 async function collectReasons(context: MemoryContext, ruleId: string): Promise<string[]> {
   const { tenantId } = context.principal;
-  const harms = await context.db.tenant(tenantId).ruleApplication.findMany({
+  const harms = await context.db.client.ruleApplication.findMany({
     where: { tenantId, ruleId, outcome: 'harmful', reason: { not: null }, retiredByEventId: null },
     orderBy: [{ appliedAt: 'asc' }, { id: 'asc' }],
     select: { reason: true },
@@ -370,7 +370,7 @@ export async function invertRule(context: MemoryContext, id: string): Promise<bo
   const { tenantId } = context.principal;
   const { rules: thresholds } = context.config.memory;
   const isDue = (rule: Rule): boolean => rule.maturity !== 'anti_pattern' && isAntiPattern(rule, thresholds);
-  const found = await context.db.tenant(tenantId).rule.findUnique({ where: { tenantId_id: { tenantId, id } } });
+  const found = await context.db.client.rule.findUnique({ where: { tenantId_id: { tenantId, id } } });
   if (found === null || !isDue(found)) return false;
   const content = describeAntiPattern(found.content, await collectReasons(context, id));
   const warning = { content, embedding: await embedOne(context, content) };
@@ -397,5 +397,5 @@ export const maturityRank: Record<Maturity, number> = { anti_pattern: -1, candid
 
 export async function getRule(context: MemoryContext, id: string): Promise<Rule> {
   const { tenantId } = context.principal;
-  return context.db.tenant(tenantId).rule.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+  return context.db.client.rule.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
 }

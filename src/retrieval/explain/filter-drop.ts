@@ -79,7 +79,7 @@ const narrowings = ['generation', 'permanence', 'maturity', 'subject', 'predicat
 
 /** Asks the database, one condition at a time, so that it cannot be told otherwise here than there. */
 async function narrowingDrop(
-  { db, principal }: MemoryContext,
+  { db }: MemoryContext,
   { type, row }: Memory,
   filter: RowFilter,
 ): Promise<FilterDrop | null> {
@@ -95,7 +95,7 @@ async function narrowingDrop(
     row.id,
     steps.map((step) => step.filter),
   );
-  const [found] = await db.tenant(principal.tenantId).$queryRaw<{ passes: boolean[] }[]>(statement);
+  const [found] = await db.client.$queryRaw<{ passes: boolean[] }[]>(statement);
   const failed = steps.find((_, place) => found?.passes[place] !== true);
   return failed === undefined
     ? null

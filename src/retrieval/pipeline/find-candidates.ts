@@ -72,14 +72,11 @@ interface PlannedSearch {
 }
 
 /** Reads candidates, and once more without shortcuts where these found too few. */
-async function readCandidates(
-  { db, principal: { tenantId } }: MemoryContext,
-  planned: readonly PlannedSearch[],
-): Promise<Candidate[][]> {
-  const first = await findCandidates(db, tenantId, planned.map(describeSearch));
+async function readCandidates({ db }: MemoryContext, planned: readonly PlannedSearch[]): Promise<Candidate[][]> {
+  const first = await findCandidates(db, planned.map(describeSearch));
   const fuller = planned.map((one, place) => widen(one, first[place] ?? []));
   const repeated = fuller.filter((one) => one !== null);
-  const second = await findCandidates(db, tenantId, repeated.map(describeSearch));
+  const second = await findCandidates(db, repeated.map(describeSearch));
   return fuller.map((one, place) => (one === null ? first[place] : second[repeated.indexOf(one)]) ?? []);
 }
 

@@ -41,7 +41,7 @@ export async function loadStates(
 ): Promise<Map<string, MemoryRow>[]> {
   const present = wanted.filter(({ filter, references }) => !filter.isPast && references.length > 0);
   const statements = present.map(({ filter, references }) => selectMemoryRows(filter.tenantId, references));
-  const answers = statements.length === 0 ? [] : await context.db.roundTrip(context.principal.tenantId, statements);
+  const answers = statements.length === 0 ? [] : await context.db.roundTrip(statements);
   const loaded = new Map<WantedRows, Map<string, MemoryRow>>();
   for (const [place, one] of present.entries()) loaded.set(one, await openRows(context, answers[place]));
   return Promise.all(wanted.map(async (one) => loaded.get(one) ?? loadPast(context, one)));

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { sampleRows, type SampledWordCount } from '../../db/queries/search-word-counts.ts';
 import type { Database } from '../../db/database.ts';
-import type { EventSignal } from '../../db/events/event-signal.ts';
 import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
 import type { RowFilter } from '../../db/sql/search-filter.ts';
 import type { CountedType } from '../../db/queries/search-plan.ts';
@@ -40,10 +39,10 @@ const mostLexemes = 20_000;
 const mostMarks = 1_000_000;
 
 /** By what is one and the same for all that reach into one database. */
-const kept = new WeakMap<EventSignal, LRUCache<string, CorpusStatistics>>();
+const kept = new WeakMap<Database, LRUCache<string, CorpusStatistics>>();
 
-export function findStatistics(database: Pick<Database, 'events'>, corpus: RowFilter): CorpusStatistics | null {
-  const found = kept.get(database.events)?.get(keyOf(corpus));
+export function findStatistics(database: Database, corpus: RowFilter): CorpusStatistics | null {
+  const found = kept.get(database)?.get(keyOf(corpus));
   const age = found === undefined ? Number.POSITIVE_INFINITY : Math.abs(corpus.at.getTime() - found.takenAt);
   return found !== undefined && age < keptForMs(found) ? found : null;
 }
@@ -53,14 +52,10 @@ function keptForMs(statistics: CorpusStatistics): number {
   return Math.min(mostKeptForMs, Math.max(leastKeptForMs, minutes * 60_000));
 }
 
-export function keepStatistics(
-  database: Pick<Database, 'events'>,
-  corpus: RowFilter,
-  statistics: CorpusStatistics,
-): void {
+export function keepStatistics(database: Database, corpus: RowFilter, statistics: CorpusStatistics): void {
   if (countDocuments(statistics) < keepFromDocuments) return;
-  const corpora = kept.get(database.events) ?? new LRUCache<string, CorpusStatistics>({ max: mostCorpora });
-  kept.set(database.events, corpora);
+  const corpora = kept.get(database) ?? new LRUCache<string, CorpusStatistics>({ max: mostCorpora });
+  kept.set(database, corpora);
   corpora.set(keyOf(corpus), statistics);
 }
 

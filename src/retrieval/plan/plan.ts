@@ -56,11 +56,11 @@ export async function planSearches(
   searches: readonly PreparedSearch[],
   also: readonly Prisma.Sql[] = [],
 ): Promise<{ plans: SearchPlan[]; answers: (string | null)[] }> {
-  const { db, principal } = context;
+  const { db } = context;
   // The past has a corpus of its own for every moment: its statistics are not kept.
-  const known = searches.map(({ filter }) => (filter.isPast ? null : findStatistics(db, corpusOf(filter))));
+  const known = searches.map(({ filter }) => (filter.isPast ? null : findStatistics(db.database, corpusOf(filter))));
   const queries = searches.map((search, place) => describePlan(context, search, known[place] === null));
-  const { plans: rows, answers } = await readSearchPlans(db, principal.tenantId, queries, also);
+  const { plans: rows, answers } = await readSearchPlans(db, queries, also);
   const corpora = queries.map((query, place) => {
     return readCorpus(context, query, rows[place] as SearchPlanRow, known[place] ?? null);
   });
@@ -108,7 +108,7 @@ function readCorpus(
   known: CorpusStatistics | null,
 ): Corpus {
   const statistics = known ?? createStatistics(row.statistics ?? {}, corpus);
-  if (known === null && !filter.isPast) keepStatistics(db, corpus, statistics);
+  if (known === null && !filter.isPast) keepStatistics(db.database, corpus, statistics);
   const small = corpus.types.filter((type) => {
     const documents = statistics.byType[type]?.documents ?? 0;
     return documents <= Math.min(row.exact_rows[type], mostCountedRows - 1);
@@ -120,21 +120,16 @@ function readCorpus(
  * Completes the statistics with the words that they do not have yet. What few memories have is counted exactly; what many
  * have, or what is new in a large corpus, is estimated from a sample.
  */
-async function countNewWords(
-  { db, principal: { tenantId } }: MemoryContext,
-  corpora: readonly Corpus[],
-): Promise<void> {
+async function countNewWords({ db }: MemoryContext, corpora: readonly Corpus[]): Promise<void> {
   for (const one of corpora) keepExactCounts(one, one.row.lexemes);
   const counts = await countWords(
     db,
-    tenantId,
     corpora.map((one) => ({ ...one, lexemes: isLarge(one.statistics) ? [] : listUncounted(one, isNotCountedYet) })),
   );
   for (const [place, one] of corpora.entries()) keepExactCounts(one, counts[place] ?? []);
   const large = corpora.map(({ corpus, statistics }) => listLargeTypes(corpus, statistics));
   const samples = await sampleWords(
     db,
-    tenantId,
     corpora.map((one, place) => ({ ...one, lexemes: listUncounted(one), large: large[place] ?? new Map() })),
   );
   for (const [place, { statistics }] of corpora.entries()) {

@@ -1,4 +1,4 @@
-import type { EventSignal } from '../../db/events/event-signal.ts';
+import type { Database } from '../../db/database.ts';
 import type { SemanticQuery } from '../../db/queries/candidate.ts';
 import type { PastText, StoredVersion } from '../../db/queries/search-plan.ts';
 import type { Embedder, EmbeddingModel } from '../../embedding/embedder.ts';
@@ -21,11 +21,11 @@ export interface SemanticPart {
 }
 
 /** The model of the vectors that a tenant was last searched by, in each database. */
-const lastModels = new WeakMap<EventSignal, Map<string, EmbeddingModel>>();
+const lastModels = new WeakMap<Database, Map<string, EmbeddingModel>>();
 
 /** The one that this tenant was last searched by, or will be if it was not yet. */
 export function searchedModel({ db, principal, embedder }: MemoryContext): EmbeddingModel {
-  return lastModels.get(db.events)?.get(principal.tenantId) ?? embedder.model;
+  return lastModels.get(db.database)?.get(principal.tenantId) ?? embedder.model;
 }
 
 /** By the model that the stored vectors most likely are of, so that embedding need not wait for the plan. */
@@ -67,6 +67,6 @@ async function embedPast(embedder: Embedder, pastTexts: readonly PastText[]): Pr
 }
 
 function remember({ db, principal }: MemoryContext, model: EmbeddingModel): void {
-  const models = lastModels.get(db.events) ?? new Map<string, EmbeddingModel>();
-  lastModels.set(db.events, models.set(principal.tenantId, model));
+  const models = lastModels.get(db.database) ?? new Map<string, EmbeddingModel>();
+  lastModels.set(db.database, models.set(principal.tenantId, model));
 }

@@ -133,7 +133,7 @@ export async function keepReceipts(context: MemoryContext, drafts: readonly Rece
   const rows = drafts.map((draft) => describeRow(context, draft));
   // A caller with a read-only grant is shown something too, and the receipt says what.
   const settings = { synchronous_commit: 'off', transaction_read_only: 'off' };
-  await context.db.roundTrip(context.principal.tenantId, [insertReceipts(rows)], settings);
+  await context.db.roundTrip([insertReceipts(rows)], settings);
   return rows.map(({ id }) => id);
 }
 
@@ -217,7 +217,7 @@ export async function getReceipt(context: MemoryContext, id: string): Promise<Re
 async function loadReceipts(context: MemoryContext, ids: readonly string[]): Promise<Receipt[]> {
   const { tenantId } = context.principal;
   const butler = onlyButlerOf(context);
-  const rows = await context.db.tenant(tenantId).contextReceipt.findMany({
+  const rows = await context.db.client.contextReceipt.findMany({
     where: { tenantId, id: { in: [...ids] }, expiresAt: { gt: context.now() }, ...(butler !== null && { butler }) },
   });
   return rows.map((row) => ({
@@ -260,9 +260,7 @@ export async function listReceiptsOf(
   });
   const receipts = new Map<string, ReceiptSummary[]>();
   if (references.length === 0) return receipts;
-  const rows = await context.db
-    .tenant(tenantId)
-    .$queryRaw<(ReceiptSummary & { type: MemoryType; memoryId: string })[]>(query);
+  const rows = await context.db.client.$queryRaw<(ReceiptSummary & { type: MemoryType; memoryId: string })[]>(query);
   for (const { type, memoryId, ...receipt } of rows) {
     const key = referenceKey({ type, id: memoryId });
     receipts.set(key, [...(receipts.get(key) ?? []), receipt]);

@@ -3,7 +3,7 @@ import type { MemoryContext } from '../../memory/context.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { referenceKey, type Memory } from '../../memory/memories.ts';
 import { openState } from '../../memory/sealing.ts';
-import { rowOf } from '../../memory/history/snapshots.ts';
+import { toPastRow } from '../../memory/history/snapshots.ts';
 import { lineOf } from '../context/memory-lines.ts';
 import type { ReceiptChoice } from './receipt-form.ts';
 import { digestOf, getReceipt, type Receipt } from './receipts.ts';
@@ -58,10 +58,10 @@ async function readStatesShown(
 ): Promise<Map<string, Memory>> {
   if (chosen.length === 0) return new Map();
   const { tenantId } = context.principal;
-  const states = await context.db.tenant(tenantId).$queryRaw<VersionState[]>(selectStatesOfVersions(tenantId, chosen));
+  const states = await context.db.client.$queryRaw<VersionState[]>(selectStatesOfVersions(tenantId, chosen));
   const memories = new Map<string, Memory>();
   for (const { type, id, state } of states) {
-    const row = rowOf(type, await openState(context, state), asOf ?? createdAt);
+    const row = toPastRow(type, await openState(context, state), asOf ?? createdAt);
     memories.set(referenceKey({ type, id }), { type, row } as Memory);
   }
   return memories;

@@ -18,12 +18,12 @@ describe.runIf(testEngine === 'pglite')('the embedded database', () => {
   async function storeRule(database: Database): Promise<string> {
     const id = randomUUID();
     const data = { tenantId: tenant, id, content: 'Serve tea at five.', createdAt: new Date() };
-    await database.transaction(tenant, (transaction) => transaction.rule.create({ data }));
+    await database.forTenant(tenant).transaction((transaction) => transaction.rule.create({ data }));
     return id;
   }
 
   async function listRules(database: Database): Promise<string[]> {
-    const rules = await database.tenant(tenant).rule.findMany({ select: { id: true } });
+    const rules = await database.forTenant(tenant).client.rule.findMany({ select: { id: true } });
     return rules.map(({ id }) => id);
   }
 

@@ -36,15 +36,15 @@ async function claimOf(...contents: string[]): Promise<Claim> {
 
 const apply = ({ runId }: Claim, output: unknown): Promise<ConsolidationRun> => applyOutput(context(), runId, output);
 const factsThere = async (): Promise<Fact[]> =>
-  openRows(context(), await core.db.tenant(tenantId).fact.findMany({ orderBy: { createdAt: 'asc' } }));
+  openRows(context(), await core.db.forTenant(tenantId).client.fact.findMany({ orderBy: { createdAt: 'asc' } }));
 
 async function linksFrom(sourceId: string): Promise<string[]> {
-  const links = await core.db.tenant(tenantId).memoryLink.findMany({ where: { sourceId } });
+  const links = await core.db.forTenant(tenantId).client.memoryLink.findMany({ where: { sourceId } });
   return links.map(({ relation, targetId }) => `${relation} ${targetId}`).toSorted();
 }
 
 async function everything(): Promise<number[]> {
-  const client = core.db.tenant(tenantId);
+  const client = core.db.forTenant(tenantId).client;
   return [
     await client.fact.count(),
     await client.rule.count(),
@@ -114,7 +114,7 @@ describe('what a run stores', () => {
     });
 
     expect(run).toMatchObject({ rulesCreated: 2, linksCreated: 2 });
-    const rules = await core.db.tenant(tenantId).rule.findMany({ orderBy: { importance: 'asc' } });
+    const rules = await core.db.forTenant(tenantId).client.rule.findMany({ orderBy: { importance: 'asc' } });
     expect(rules).toMatchObject([
       { content: 'Knock first.', scope: 'home', maturity: 'candidate', sourceEpisodeId: first?.id },
       { content: 'Do not call after ten.', scope: 'global', importance: 8 },
@@ -185,7 +185,7 @@ describe('what a run stores', () => {
       leaseExpiresAt: null,
       finishedAt: core.clock.now,
     });
-    const episodes = await core.db.tenant(tenantId).episode.findMany();
+    const episodes = await core.db.forTenant(tenantId).client.episode.findMany();
     const done = {
       consolidationStatus: 'consolidated',
       consolidated: true,
@@ -202,7 +202,7 @@ describe('what a run stores', () => {
       new_rules: [{ content: 'Knock.', evidence: evidenceOf(at(claim.episodes, 1)) }],
     });
 
-    const client = core.db.tenant(tenantId);
+    const client = core.db.forTenant(tenantId).client;
     const done = await client.memoryEvent.findFirstOrThrow({ where: { eventType: 'consolidation_run.succeeded' } });
     const effects = await client.memoryEvent.findMany({ where: { causeEventId: done.id } });
     expect(effects.map(({ eventType }) => eventType).toSorted()).toEqual([
@@ -247,7 +247,7 @@ describe('what a run stores', () => {
 
     expect(run).toMatchObject({ episodeIds: [first, third], episodeCount: 2 });
 
-    const episodes = await core.db.tenant(tenantId).episode.findMany({ orderBy: { createdAt: 'asc' } });
+    const episodes = await core.db.forTenant(tenantId).client.episode.findMany({ orderBy: { createdAt: 'asc' } });
     expect(episodes).toMatchObject([
       { consolidationStatus: 'consolidated', version: 2 },
       { consolidationStatus: 'pending', consolidationAttempts: 0, version: 1 },
@@ -284,7 +284,7 @@ describe('what is known already', () => {
     const run = await apply(claim, { new_rules: [rule('knock first.'), rule('Close the door.')] });
 
     expect(run).toMatchObject({ rulesCreated: 1, confirmations: 1 });
-    expect(await core.db.tenant(tenantId).rule.count()).toBe(3);
+    expect(await core.db.forTenant(tenantId).client.rule.count()).toBe(3);
   });
 
   it('is not brought back when somebody forgot it after it was observed', async () => {
@@ -373,7 +373,7 @@ describe('an item that must not be stored', () => {
     const run = await apply(claim, { new_facts: [tea(claim)] });
 
     expect(run.refusedItems).toMatchObject([{ reason: 'evidence.0.episode_id: is not an episode of this run' }]);
-    const episodes = await core.db.tenant(tenantId).episode.findMany({ orderBy: { createdAt: 'asc' } });
+    const episodes = await core.db.forTenant(tenantId).client.episode.findMany({ orderBy: { createdAt: 'asc' } });
     expect(episodes.map(({ consolidationStatus }) => consolidationStatus)).toEqual(['pending', 'consolidated']);
   });
 
@@ -482,8 +482,8 @@ describe('undoing', () => {
   const eventOf = async (eventType: string): Promise<string> =>
     (
       await core.db
-        .tenant(tenantId)
-        .memoryEvent.findFirstOrThrow({ where: { eventType }, orderBy: { sequence: 'desc' } })
+        .forTenant(tenantId)
+        .client.memoryEvent.findFirstOrThrow({ where: { eventType }, orderBy: { sequence: 'desc' } })
     ).id;
 
   async function learn(): Promise<Fact> {
@@ -502,7 +502,7 @@ describe('undoing', () => {
     const facts = await factsThere();
     expect(facts.find(({ id }) => id === old.id)?.validity).toBe('active');
     expect(facts.find(({ content }) => content === 'tea')?.validity).toBe('retracted');
-    expect(await core.db.tenant(tenantId).rule.findMany()).toMatchObject([{ validity: 'active' }]);
+    expect(await core.db.forTenant(tenantId).client.rule.findMany()).toMatchObject([{ validity: 'active' }]);
     expect(await findDifferences(context())).toEqual([]);
   });
 
@@ -514,9 +514,11 @@ describe('undoing', () => {
     const facts = await factsThere();
     expect(facts.find(({ id }) => id === old.id)?.validity).toBe('active');
     expect(facts.find(({ content }) => content === 'tea')?.validity).toBe('retracted');
-    expect(await core.db.tenant(tenantId).rule.findMany()).toMatchObject([{ validity: 'retracted' }]);
-    expect(await core.db.tenant(tenantId).memoryLink.count()).toBe(0);
-    expect(await core.db.tenant(tenantId).episode.findMany()).toMatchObject([{ consolidationStatus: 'consolidated' }]);
+    expect(await core.db.forTenant(tenantId).client.rule.findMany()).toMatchObject([{ validity: 'retracted' }]);
+    expect(await core.db.forTenant(tenantId).client.memoryLink.count()).toBe(0);
+    expect(await core.db.forTenant(tenantId).client.episode.findMany()).toMatchObject([
+      { consolidationStatus: 'consolidated' },
+    ]);
     expect(await findDifferences(context())).toEqual([]);
 
     await undoEvent(context(), { eventId: undone.id });

@@ -32,7 +32,7 @@ async function store(butler: string, ...contents: string[]): Promise<string[]> {
 }
 
 async function statesOf(ids: string[]): Promise<object[]> {
-  const rows = await core.db.tenant(tenantId).episode.findMany({ where: { tenantId, id: { in: ids } } });
+  const rows = await core.db.forTenant(tenantId).client.episode.findMany({ where: { tenantId, id: { in: ids } } });
   return ids.map((id) => rows.find((row) => row.id === id) ?? expect.unreachable(`${id} is gone`));
 }
 
@@ -98,7 +98,9 @@ describe('a claim', () => {
     });
     expect(leaseExpiresAt.getTime() - core.start.getTime()).toBe(300_000);
     expect(await statesOf(ids)).toMatchObject([{ version: 1 }, { version: 1 }]);
-    const events = await core.db.tenant(tenantId).memoryEvent.findMany({ where: { tenantId, entityId: runId } });
+    const events = await core.db
+      .forTenant(tenantId)
+      .client.memoryEvent.findMany({ where: { tenantId, entityId: runId } });
     expect(events).toMatchObject([{ eventType: 'consolidation_run.claimed', entityType: 'consolidation_run' }]);
     expect(await findDifferences(context())).toEqual([]);
   });
@@ -159,8 +161,8 @@ describe('a lease', () => {
     };
     expect(await statesOf(ids)).toMatchObject([failed, failed]);
     const events = await core.db
-      .tenant(tenantId)
-      .memoryEvent.findMany({ where: { tenantId }, orderBy: { sequence: 'asc' } });
+      .forTenant(tenantId)
+      .client.memoryEvent.findMany({ where: { tenantId }, orderBy: { sequence: 'asc' } });
     expect(events.slice(-3).map(({ eventType }) => eventType)).toEqual([
       'episode.consolidation_failed',
       'episode.consolidation_failed',

@@ -30,9 +30,9 @@ const store = (butler: string, ...contents: string[]): Promise<Episode[]> =>
   observe({ ...core, context }, butler, ...contents);
 const sweep = (engine: ConsolidationEngine): Promise<SweepReport> => consolidateWith(context(), engine, {});
 const episodes = (): Promise<Episode[]> =>
-  core.db.tenant(tenantId).episode.findMany({ orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] });
+  core.db.forTenant(tenantId).client.episode.findMany({ orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] });
 const statuses = async (): Promise<string[]> => (await episodes()).map((row) => row.consolidationStatus);
-const countRuns = (): Promise<number> => core.db.tenant(tenantId).consolidationRun.count();
+const countRuns = (): Promise<number> => core.db.forTenant(tenantId).client.consolidationRun.count();
 
 /** Keeps each episode as a fact, and cannot read those that say "poison". */
 const keeper = scripted(({ episodes: claimed }) => {
@@ -130,7 +130,7 @@ describe('a sweep', () => {
 
     expect(report).toMatchObject({ runs: 1, episodes: 0 });
     expect(await episodes()).toMatchObject([{ consolidationAttempts: 0, version: 1 }, { consolidationAttempts: 0 }]);
-    expect(await core.db.tenant(tenantId).consolidationRun.findMany()).toMatchObject([
+    expect(await core.db.forTenant(tenantId).client.consolidationRun.findMany()).toMatchObject([
       { status: 'failed', error: 'the server stopped' },
     ]);
     expect(await sweep(keeper)).toMatchObject({ runs: 1, episodes: 2 });
@@ -169,7 +169,7 @@ describe('a sweep', () => {
   it('uses the configured engine', async () => {
     await store('home', 'My name is Ada Lovelace.');
     await sweepConsolidation(context(), { dryRun: false });
-    expect(await core.db.tenant(tenantId).consolidationRun.findMany()).toMatchObject([
+    expect(await core.db.forTenant(tenantId).client.consolidationRun.findMany()).toMatchObject([
       { engine: 'patterns', status: 'succeeded' },
     ]);
   });
@@ -197,7 +197,7 @@ describe('a failure', () => {
     ]);
     passSeconds(core, 86_400);
     expect(await claimEpisodes(context(), { engine: 'agent', worker: 'test' })).toBeNull();
-    const events = await core.db.tenant(tenantId).memoryEvent.findMany({
+    const events = await core.db.forTenant(tenantId).client.memoryEvent.findMany({
       where: { entityType: 'episode' },
       orderBy: { sequence: 'asc' },
     });
@@ -228,7 +228,10 @@ describe('a failure', () => {
     await sweep(busy);
     const [episode] = await episodes();
     expect(episode?.nextConsolidationRetryAt).toEqual(new Date(core.clock.now.getTime() + 600_000));
-    expect(await core.db.tenant(tenantId).consolidationRun.findFirst()).toMatchObject({ model: 'm', inputTokens: 5 });
+    expect(await core.db.forTenant(tenantId).client.consolidationRun.findFirst()).toMatchObject({
+      model: 'm',
+      inputTokens: 5,
+    });
   });
 
   it('of a kind that nobody expected says nothing of what it was', async () => {
@@ -238,7 +241,7 @@ describe('a failure', () => {
     });
     await sweep(broken);
     const reason = 'an unexpected error, which the log of the server describes';
-    expect(await core.db.tenant(tenantId).consolidationRun.findFirst()).toMatchObject({
+    expect(await core.db.forTenant(tenantId).client.consolidationRun.findFirst()).toMatchObject({
       status: 'failed',
       error: reason,
     });
@@ -286,7 +289,7 @@ describe('requeueing', () => {
       [1, 2].map(() => ({ id: ids[0], reason: 'the episode is pending already' })),
     );
     const where = { tenantId, eventType: 'episode.requeued' };
-    expect(await core.db.tenant(tenantId).memoryEvent.count({ where })).toBe(1);
+    expect(await core.db.forTenant(tenantId).client.memoryEvent.count({ where })).toBe(1);
   });
 
   it('finds dead letters and failures by butler and time', async () => {

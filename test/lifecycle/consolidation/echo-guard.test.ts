@@ -68,7 +68,7 @@ describe('what a context has shown', () => {
     const run = await consolidate(await observe('User drinks green tea at breakfast.'));
 
     expect(run).toMatchObject({ status: 'succeeded', ...refused });
-    expect(await core.db.tenant(tenantId).fact.count({ where: { tenantId } })).toBe(1);
+    expect(await core.db.forTenant(tenantId).client.fact.count({ where: { tenantId } })).toBe(1);
   });
 
   it.each([
@@ -146,7 +146,9 @@ describe('what a context has shown', () => {
     const { runId } = await claimNext(context());
     const fact = { subject: 'user', predicate: 'drinks', content: 'green tea', evidence: evidenceOf(repeated, said) };
     const run = await applyOutput(context(), runId, { new_facts: [fact] });
-    const links = await core.db.tenant(tenantId).memoryLink.findMany({ where: { tenantId, relation: 'derived_from' } });
+    const links = await core.db
+      .forTenant(tenantId)
+      .client.memoryLink.findMany({ where: { tenantId, relation: 'derived_from' } });
 
     expect(run).toMatchObject(stored);
     expect(links.map(({ targetId }) => targetId)).toEqual([said.id]);
@@ -190,10 +192,10 @@ describe('the guard', () => {
     const counting: MemoryContext = {
       ...context(),
       db: {
-        ...core.db,
-        tenant: (id) => {
+        ...context().db,
+        get client() {
           statements += 1;
-          return core.db.tenant(id);
+          return context().db.client;
         },
       },
     };

@@ -24,7 +24,7 @@ beforeEach(() => {
 
 const context = (): MemoryContext => core.context({ tenantId });
 const store = (butler: string, ...contents: string[]) => observe({ ...core, context }, butler, ...contents);
-const client = () => core.db.tenant(tenantId);
+const client = () => core.db.forTenant(tenantId).client;
 const statusesOf = async (butler: string): Promise<string[]> => {
   const rows = await client().episode.findMany({ where: { butler }, orderBy: { createdAt: 'asc' } });
   return rows.map(({ consolidationStatus }) => consolidationStatus);

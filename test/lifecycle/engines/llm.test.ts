@@ -243,7 +243,7 @@ describe('a server that refuses', () => {
       worker: 'w',
     };
     const startedAt = new Date('2026-01-01T00:00:00.000Z');
-    await core.db.tenant('default').consolidationRun.create({ data: { ...data, model: 'known', startedAt } });
+    await core.db.forTenant('default').client.consolidationRun.create({ data: { ...data, model: 'known', startedAt } });
     server.script(status(400), status(400));
     expect(await failureOf(extract(settings({ model: 'unknown' })))).toMatchObject({ isUnavailable: true });
     expect(await failureOf(extract(settings({ model: 'known' })))).toMatchObject({ isUnavailable: false });
@@ -368,7 +368,7 @@ describe('the cost of a day', () => {
   }) {
     const { tenantId, startedAt, status: runStatus, tokens } = values;
     const id = uuidv7();
-    await core.db.tenant(tenantId).consolidationRun.create({
+    await core.db.forTenant(tenantId).client.consolidationRun.create({
       data: {
         tenantId,
         id,
@@ -412,7 +412,7 @@ describe('the cost of a day', () => {
     const claim = claimOf(episodes);
     const { tenantId } = contextOf(config).principal;
     const data = { tenantId, id: claim.runId, butler: 'health', engine: 'llm', status: 'running', worker: 'w' };
-    await core.db.tenant(tenantId).consolidationRun.create({ data: { ...data, startedAt: core.start } });
+    await core.db.forTenant(tenantId).client.consolidationRun.create({ data: { ...data, startedAt: core.start } });
     server.script(completion(output));
     await createLlmEngine(config).extract(contextOf(config), claim, neverAborted);
     expect(server.requests).toHaveLength(1);

@@ -31,7 +31,7 @@ async function consolidate(...texts: string[]): Promise<Record<string, number>> 
 
 async function liveFacts(): Promise<string[]> {
   const where = { tenantId, validity: { in: liveValidities } };
-  const facts = await core.db.tenant(tenantId).fact.findMany({ where });
+  const facts = await core.db.forTenant(tenantId).client.fact.findMany({ where });
   const opened = await openRows(context(), facts);
   return opened.map(({ predicate, content }) => `${predicate}: ${content}`).toSorted();
 }
@@ -41,22 +41,26 @@ describe('the engine of patterns', () => {
     await consolidate('User: I live in Lisbon. I am allergic to nuts.', 'Always answer in Portuguese.');
 
     expect(await liveFacts()).toEqual(['allergic_to_nuts: User is allergic to nuts', 'lives_in: User lives in Lisbon']);
-    const facts = await core.db.tenant(tenantId).fact.findMany({ where: { tenantId }, orderBy: { predicate: 'asc' } });
+    const facts = await core.db
+      .forTenant(tenantId)
+      .client.fact.findMany({ where: { tenantId }, orderBy: { predicate: 'asc' } });
     expect(facts).toMatchObject([
       { subject: 'user', permanence: 'permanent', importance: 9, scope: 'global', sourceButler: 'home' },
       { subject: 'user', permanence: 'stable', scope: 'global' },
     ]);
-    const rules = await core.db.tenant(tenantId).rule.findMany({ where: { tenantId } });
+    const rules = await core.db.forTenant(tenantId).client.rule.findMany({ where: { tenantId } });
     expect(rules).toMatchObject([{ content: 'Always answer in Portuguese', scope: 'home', maturity: 'candidate' }]);
     expect(await findDifferences(context())).toEqual([]);
   });
 
   it('cites exactly the episodes that say it, and says once what is said twice', async () => {
     const report = await consolidate('I like tea.', 'The weather was fine.', 'User: I like tea.');
-    const links = await core.db.tenant(tenantId).memoryLink.findMany({ where: { tenantId, relation: 'derived_from' } });
+    const links = await core.db
+      .forTenant(tenantId)
+      .client.memoryLink.findMany({ where: { tenantId, relation: 'derived_from' } });
     const cited = await core.db
-      .tenant(tenantId)
-      .episode.findMany({ where: { tenantId, id: { in: links.map(({ targetId }) => targetId) } } });
+      .forTenant(tenantId)
+      .client.episode.findMany({ where: { tenantId, id: { in: links.map(({ targetId }) => targetId) } } });
 
     expect(report).toMatchObject({ episodes: 3, factsCreated: 1 });
     expect(cited.map(({ content }) => content).toSorted()).toEqual(['I like tea.', 'User: I like tea.']);
@@ -73,7 +77,9 @@ describe('the engine of patterns', () => {
     await consolidate('I live in Porto now, not in Rome.');
 
     expect(await liveFacts()).toEqual(['lives_in: User lives in Porto']);
-    expect(await core.db.tenant(tenantId).fact.count({ where: { tenantId, validity: 'superseded' } })).toBe(1);
+    expect(await core.db.forTenant(tenantId).client.fact.count({ where: { tenantId, validity: 'superseded' } })).toBe(
+      1,
+    );
   });
 
   it('updates what has ended, if it was known, and says nothing otherwise', async () => {

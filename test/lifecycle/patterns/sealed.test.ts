@@ -24,7 +24,9 @@ async function consolidate(...texts: string[]): Promise<void> {
 }
 
 async function liveFacts(): Promise<string[]> {
-  const facts = await core.db.tenant('default').fact.findMany({ where: { validity: { in: liveValidities } } });
+  const facts = await core.db
+    .forTenant('default')
+    .client.fact.findMany({ where: { validity: { in: liveValidities } } });
   expect(facts.every(({ dataKeyId }) => dataKeyId !== null)).toBe(true);
   const opened = await openRows(context(), facts);
   return opened.map(({ predicate, content }) => `${predicate}: ${content}`).toSorted();

@@ -77,7 +77,7 @@ describe.runIf(testEngine === 'postgres')('a feed beside another process', () =>
   });
 
   it('finds what nobody told it of, by looking now and then', async () => {
-    const deaf = { ...reader.db, events: { subscribe: () => () => undefined } };
+    const deaf = { ...readers.db, database: { ...reader.db, events: { subscribe: () => () => undefined } } };
     feed = createActivityFeed({ logger: reader.logger, pollIntervalMs: 20 });
     const follower = await feed.follow({ ...readers, db: deaf }, asIds);
     const id = await writeEvent(writers);

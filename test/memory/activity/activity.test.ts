@@ -235,7 +235,7 @@ async function openTransaction(context: MemoryContext): Promise<{ eventId: strin
   const released = new Promise<void>((resolve) => (release = resolve));
   let committed: Promise<unknown> = Promise.resolve();
   await new Promise<void>((written, failed) => {
-    committed = context.db.transaction(context.principal.tenantId, async (transaction) => {
+    committed = context.db.transaction(async (transaction) => {
       const event = { id: eventId, eventType: 'fact.stored', entityType: 'fact', entityId: randomUUID() } as const;
       await recordEvent(context, transaction, event);
       written();
@@ -331,8 +331,7 @@ describe('the feed', () => {
     const context = newContext();
     const feed = feedOf();
     const follower = await feed.follow(context, asIds);
-    const { tenantId } = context.principal;
-    const rolledBack = context.db.transaction(tenantId, async (transaction) => {
+    const rolledBack = context.db.transaction(async (transaction) => {
       await recordEvent(context, transaction, { eventType: 'fact.stored', entityType: 'fact', entityId: randomUUID() });
       throw new Error('no');
     });
@@ -382,8 +381,14 @@ describe('the feed', () => {
   it('costs 50 followers that are up to date one read, not 50', async () => {
     const context = newContext();
     let reads = 0;
-    const { db } = testApp.core;
-    const counted = { ...db, tenant: (tenantId: string) => (reads++, db.tenant(tenantId)) };
+    const { db } = context;
+    const counted = {
+      ...db,
+      get client() {
+        reads++;
+        return db.client;
+      },
+    };
     const feed = feedOf();
     const watching = { ...context, db: counted };
     const followers = await Promise.all(Array.from({ length: 50 }, () => feed.follow(watching, asIds)));
@@ -411,7 +416,7 @@ describe('the feed', () => {
       },
     };
     const feed = feedOf();
-    const watching = { ...context, db: watched };
+    const watching = { ...context, db: { ...context.db, database: watched } };
     const [waits, neverAsked] = [await feed.follow(watching, asIds), await feed.follow(watching, asIds)];
     const pending = waits.next();
     expect([feed.followerCount(), listeners.size]).toEqual([2, 1]);
@@ -464,9 +469,9 @@ async function untilFollowers(feed: ActivityFeed, count: number): Promise<void> 
 
 describe('the statements of the feed', () => {
   const explain = async (context: MemoryContext, statement: Prisma.Sql): Promise<string> => {
-    const rows = await context.db
-      .tenant(context.principal.tenantId)
-      .$queryRaw<Record<string, unknown>[]>(Prisma.sql`EXPLAIN (FORMAT JSON) ${statement}`);
+    const rows = await context.db.client.$queryRaw<Record<string, unknown>[]>(
+      Prisma.sql`EXPLAIN (FORMAT JSON) ${statement}`,
+    );
     return JSON.stringify(rows);
   };
 

@@ -24,11 +24,13 @@ const episodes = (count: number, more: Partial<StoreEpisodeInput> = {}): StoreEp
 const ingest = async (inputs: StoreEpisodeInput[]): Promise<string[]> =>
   (await ingestEpisodes(context(), inputs)).map(({ id }) => id);
 const countRows = (): Promise<number[]> =>
-  core.db.transaction('default', async (transaction) => [
-    await transaction.episode.count(),
-    await transaction.memoryEvent.count(),
-    await transaction.idempotencyKey.count(),
-  ]);
+  core.db
+    .forTenant('default')
+    .transaction(async (transaction) => [
+      await transaction.episode.count(),
+      await transaction.memoryEvent.count(),
+      await transaction.idempotencyKey.count(),
+    ]);
 
 describe('a batch of episodes', () => {
   it('comes back in its order, each stored with a vector and an event', async () => {

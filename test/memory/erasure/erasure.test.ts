@@ -49,7 +49,9 @@ const eraseOne = (memory: MemoryReference, includeDerived = false): ReturnType<t
   eraseMemory(admin(), { ...memory, confirm: memory.id, includeDerived });
 const lastEvent = async (entityId: string, eventType?: string): Promise<string> => {
   const where = { entityId, ...(eventType !== undefined && { eventType }) };
-  const event = await core.db.tenant(tenantId).memoryEvent.findFirstOrThrow({ where, orderBy: { sequence: 'desc' } });
+  const event = await core.db
+    .forTenant(tenantId)
+    .client.memoryEvent.findFirstOrThrow({ where, orderBy: { sequence: 'desc' } });
   return event.id;
 };
 
@@ -124,7 +126,7 @@ async function storeEverywhere(word: string): Promise<MemoryReference[]> {
     target: { type: 'fact', id: second.id },
     relation: 'supports',
   });
-  const derived = await core.db.tenant(tenantId).fact.findMany({ where: { predicate: 'asked for' } });
+  const derived = await core.db.forTenant(tenantId).client.fact.findMany({ where: { predicate: 'asked for' } });
   return [
     ...[first, second, undone, ...derived].map(({ id }) => ({ type: 'fact', id }) as const),
     ...[...observed, late].map(({ id }) => ({ type: 'episode', id }) as const),
@@ -206,7 +208,7 @@ describe('an erased memory', () => {
         candidates,
         chosen,
         dropped: drops,
-      } = await core.db.tenant(tenantId).contextReceipt.findFirstOrThrow({ where: { id: receipt.id } });
+      } = await core.db.forTenant(tenantId).client.contextReceipt.findFirstOrThrow({ where: { id: receipt.id } });
       const text = JSON.stringify([candidates, chosen, drops]);
       expect([shown.id, dropped.id].some((erased) => text.includes(erased))).toBe(false);
     }
@@ -299,14 +301,14 @@ describe('an erased memory', () => {
     await eraseOne({ type: 'fact', id: coffee });
     await eraseOne({ type: 'fact', id: water });
 
-    const rows = await core.db.tenant(tenantId).fact.findMany({ orderBy: { createdAt: 'asc' } });
+    const rows = await core.db.forTenant(tenantId).client.fact.findMany({ orderBy: { createdAt: 'asc' } });
     expect(rows.map(({ id, supersedesId }) => [id, supersedesId])).toEqual(
       expect.arrayContaining([
         [tea, null],
         [juice, tea],
       ]),
     );
-    const links = await core.db.tenant(tenantId).memoryLink.findMany();
+    const links = await core.db.forTenant(tenantId).client.memoryLink.findMany();
     expect(links.map(({ sourceId, relation, targetId }) => [sourceId, relation, targetId])).toEqual([
       [juice, 'supersedes', tea],
     ]);
@@ -351,7 +353,7 @@ describe('a query that a receipt keeps', () => {
     }
   };
   const queries = async (): Promise<string[]> => {
-    const rows = await core.db.tenant(tenantId).contextReceipt.findMany({ orderBy: { id: 'asc' } });
+    const rows = await core.db.forTenant(tenantId).client.contextReceipt.findMany({ orderBy: { id: 'asc' } });
     return rows.map(({ query }) => query);
   };
 
@@ -386,19 +388,19 @@ describe('a payload', () => {
     const { id } = await storeAbout('drink', 'tea');
     const event = await lastEvent(id);
     const call = (): Promise<unknown> =>
-      core.db.transaction(
-        tenantId,
-        (transaction) =>
-          transaction.$queryRaw`SELECT memory_erase_events(gen_random_uuid(), now(), 'x', 'y', '[]', '{}', ARRAY[${event}::uuid])`,
-      );
+      core.db
+        .forTenant(tenantId)
+        .transaction(
+          (transaction) =>
+            transaction.$queryRaw`SELECT memory_erase_events(gen_random_uuid(), now(), 'x', 'y', '[]', '{}', ARRAY[${event}::uuid])`,
+        );
     await expect(call()).rejects.toThrow(/only events of memories that are gone/);
     const update = `UPDATE memory_events SET payload = '{"erased": "00000000-0000-4000-8000-000000000001"}' WHERE id = $1`;
     await expect(core.db.asOwner((client) => client.query(update, [event]))).rejects.toThrow(/append-only/);
     await expect(
       core.db
-        .confinedTo('home')
+        .forTenant(tenantId, { butler: 'home' })
         .transaction(
-          tenantId,
           (transaction) =>
             transaction.$queryRaw`SELECT memory_erase_events(gen_random_uuid(), now(), 'x', 'y', '[]', '{}', '{}'::uuid[])`,
         ),

@@ -20,7 +20,7 @@ const store = (input: Partial<StoreFactInput>): Promise<Fact> =>
 const newPredicate = (): string => `predicate ${++predicates}`;
 
 async function readFacts(predicate: string): Promise<Fact[]> {
-  const facts = await testApp.core.db.tenant('default').fact.findMany({ where: { predicate } });
+  const facts = await testApp.core.db.forTenant('default').client.fact.findMany({ where: { predicate } });
   const opened = await openRows(testApp.app.createContext().memory, facts);
   return opened.toSorted((left, right) => (left.id < right.id ? -1 : 1));
 }
@@ -34,7 +34,7 @@ describe('a second fact of the same key', () => {
     const [before, after] = await readFacts(predicate);
     expect(before).toMatchObject({ id: first.id, validity: 'superseded', supersededAt: testApp.clock.now, version: 2 });
     expect(after).toMatchObject({ id: second.id, validity: 'active', supersedesId: first.id });
-    const [links, events] = await testApp.core.db.transaction('default', async (transaction) => [
+    const [links, events] = await testApp.core.db.forTenant('default').transaction(async (transaction) => [
       await transaction.memoryLink.findMany({ where: { sourceId: second.id } }),
       await transaction.memoryEvent.findMany({
         where: { OR: [{ entityId: { in: [first.id, second.id] } }, { entityId: { contains: second.id } }] },
@@ -84,7 +84,9 @@ describe('a second fact of the same key', () => {
     const own = await store({ predicate, content: 'coffee', scope: 'health' });
 
     expect((await readFacts(predicate)).map(({ validity }) => validity)).toEqual(['active', 'active']);
-    const links = await testApp.core.db.tenant('default').memoryLink.findMany({ where: { sourceId: own.id } });
+    const links = await testApp.core.db
+      .forTenant('default')
+      .client.memoryLink.findMany({ where: { sourceId: own.id } });
     expect(links).toMatchObject([{ relation: 'contradicts', targetId: global.id }]);
   });
 

@@ -49,7 +49,7 @@ async function tamper(statement: string, values: unknown[] = []): Promise<void> 
 
 /** The events of the tenant by their places in the chain, from 1 on. */
 async function chainedEvents(): Promise<string[]> {
-  const entries = await core.db.tenant('default').eventChain.findMany({ orderBy: { position: 'asc' } });
+  const entries = await core.db.forTenant('default').client.eventChain.findMany({ orderBy: { position: 'asc' } });
   expect(entries.map(({ position }) => Number(position))).toEqual(entries.map((_, index) => index + 1));
   return ['', ...entries.map(({ eventId }) => eventId)];
 }
@@ -71,7 +71,7 @@ describe('the chain of events', () => {
   it('has every event once, in the order of the commits, and is sound', async () => {
     await storeFacts(2);
     await storeFact(context(), { subject: 'user', predicate: 'drink 1', content: 'coffee' });
-    const events = await core.db.tenant('default').memoryEvent.findMany({ orderBy: { sequence: 'asc' } });
+    const events = await core.db.forTenant('default').client.memoryEvent.findMany({ orderBy: { sequence: 'asc' } });
 
     expect(await chainedEvents()).toEqual(['', ...events.map(({ id }) => id)]);
     expect(await problemsOf()).toEqual([]);
@@ -84,7 +84,7 @@ describe('the chain of events', () => {
 
   it('can be computed by anybody from what the events say', async () => {
     await storeFacts(2);
-    const events = await core.db.tenant('default').memoryEvent.findMany({ orderBy: { sequence: 'asc' } });
+    const events = await core.db.forTenant('default').client.memoryEvent.findMany({ orderBy: { sequence: 'asc' } });
     const sha256 = (...parts: (string | Buffer)[]): Buffer =>
       parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest();
     let hash = sha256('butler-memory event chain 1 default');
@@ -131,7 +131,7 @@ describe('the chain of events', () => {
     });
     await storeFacts(2);
 
-    const count = await core.db.tenant('default').memoryEvent.count();
+    const count = await core.db.forTenant('default').client.memoryEvent.count();
     expect(await chainedEvents()).toHaveLength(count + 1);
     expect(await problemsOf()).toEqual([]);
   });
@@ -161,7 +161,7 @@ describe('the chain of events', () => {
     );
     await Promise.all(writes);
 
-    expect(await chainedEvents()).toHaveLength((await core.db.tenant('default').memoryEvent.count()) + 1);
+    expect(await chainedEvents()).toHaveLength((await core.db.forTenant('default').client.memoryEvent.count()) + 1);
     expect(await problemsOf()).toEqual([]);
   });
 
@@ -179,8 +179,9 @@ describe('the chain of events', () => {
     await older.database.asOwner((client) => insertRow(client, 'memory_events', rowOf('memory_events', 'default')));
 
     const { principal } = context();
-    expect((await findChainHead({ db: older.database, principal }))?.position).toBe(3n);
-    for await (const problem of findChainProblems({ db: older.database, principal })) expect(problem).toBeUndefined();
+    const db = older.database.forTenant(principal.tenantId);
+    expect((await findChainHead({ db, principal }))?.position).toBe(3n);
+    for await (const problem of findChainProblems({ db, principal })) expect(problem).toBeUndefined();
     await older.drop();
   });
 });
@@ -295,8 +296,8 @@ describe('what was done past the server', () => {
 async function causedEvent(): Promise<string> {
   await storeFact(context(), { subject: 'user', predicate: 'drink 1', content: 'coffee' });
   const event = await core.db
-    .tenant('default')
-    .memoryEvent.findFirstOrThrow({ where: { causeEventId: { not: null } } });
+    .forTenant('default')
+    .client.memoryEvent.findFirstOrThrow({ where: { causeEventId: { not: null } } });
   return event.id;
 }
 

@@ -39,17 +39,19 @@ async function read(type: 'fact' | 'rule' | 'episode', id: string): Promise<Memo
 /** The last event of that type on a memory. */
 async function eventOf(entityId: string, eventType: string): Promise<string> {
   const event = await testApp.core.db
-    .tenant('default')
-    .memoryEvent.findFirstOrThrow({ where: { entityId, eventType }, orderBy: { sequence: 'desc' } });
+    .forTenant('default')
+    .client.memoryEvent.findFirstOrThrow({ where: { entityId, eventType }, orderBy: { sequence: 'desc' } });
   return event.id;
 }
 
 async function countLinks(sourceId: string): Promise<number> {
-  return testApp.core.db.tenant('default').memoryLink.count({ where: { sourceId } });
+  return testApp.core.db.forTenant('default').client.memoryLink.count({ where: { sourceId } });
 }
 
 async function countApplications(ruleId: string): Promise<number> {
-  return testApp.core.db.tenant('default').ruleApplication.count({ where: { ruleId, retiredByEventId: null } });
+  return testApp.core.db
+    .forTenant('default')
+    .client.ruleApplication.count({ where: { ruleId, retiredByEventId: null } });
 }
 
 describe('undoing', () => {
@@ -237,8 +239,8 @@ describe('undoing', () => {
   it('what concerns no memory is refused with the reason', async () => {
     await store(newName(), 'ramen');
     const event = await testApp.core.db
-      .tenant('default')
-      .memoryEvent.findFirstOrThrow({ where: { entityType: 'embedding_version' } });
+      .forTenant('default')
+      .client.memoryEvent.findFirstOrThrow({ where: { entityType: 'embedding_version' } });
 
     await expect(undo(event.id)).rejects.toMatchObject({ code: 'INVALID_TRANSITION' });
   });

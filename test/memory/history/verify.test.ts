@@ -154,7 +154,7 @@ describe('the judgements of a rule', () => {
   const judge = (): MemoryContext => core.context({ tenantId });
   const differences = (): ReturnType<typeof findDifferences> => findDifferences(judge());
   const markOf = async (ruleId: string): Promise<string> =>
-    (await core.db.tenant(tenantId).ruleApplication.findFirstOrThrow({ where: { ruleId } })).id;
+    (await core.db.forTenant(tenantId).client.ruleApplication.findFirstOrThrow({ where: { ruleId } })).id;
 
   let stored = 0;
   async function storeJudged(): Promise<{ ruleId: string; id: string }> {
@@ -212,7 +212,7 @@ describe('a consolidation run', () => {
     const own = core.context({ tenantId: 'runs' });
     await storeEpisode(own, { butler: 'home', content: 'My dog is Rex' });
     await sweepConsolidation(own, { dryRun: false });
-    const { id } = await core.db.tenant('runs').consolidationRun.findFirstOrThrow();
+    const { id } = await core.db.forTenant('runs').client.consolidationRun.findFirstOrThrow();
     expect(await findDifferences(own)).toEqual([]);
     await execute("UPDATE consolidation_runs SET status = 'failed', facts_created = 9 WHERE id = $1", [id]);
 

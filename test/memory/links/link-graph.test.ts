@@ -73,7 +73,7 @@ describe('linking two memories', () => {
     expect(again).toEqual(first);
     expect(await linksOf(source)).toEqual([`outbound related_to ${target.id}`, `outbound supports ${target.id}`]);
     const created = { entityType: 'link', entityId: { contains: source.id } };
-    expect(await core.db.tenant('default').memoryEvent.count({ where: created })).toBe(2);
+    expect(await core.db.forTenant('default').client.memoryEvent.count({ where: created })).toBe(2);
   });
 
   it('is refused when one of them is not there, naming it', async () => {

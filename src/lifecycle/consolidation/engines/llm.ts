@@ -95,7 +95,7 @@ async function ask(context: MemoryContext, question: Question): Promise<{ text: 
 async function hasAnsweredBefore({ db, principal }: MemoryContext, { model = '' }: ModelSettings): Promise<boolean> {
   const { tenantId } = principal;
   const where = { tenantId, engine: 'llm', status: 'succeeded', model };
-  return (await db.tenant(tenantId).consolidationRun.findFirst({ where, select: { id: true } })) !== null;
+  return (await db.client.consolidationRun.findFirst({ where, select: { id: true } })) !== null;
 }
 
 type Model = Awaited<ReturnType<typeof createModel>>;

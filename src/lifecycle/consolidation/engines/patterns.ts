@@ -103,7 +103,7 @@ async function findKnown(context: MemoryContext, { butler }: Claim, { facts, end
     ),
   ];
   if (keys.length === 0) return [];
-  const known = await context.db.tenant(tenantId).fact.findMany({
+  const known = await context.db.client.fact.findMany({
     where: {
       tenantId,
       kind: 'state',

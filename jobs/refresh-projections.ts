@@ -1,8 +1,0 @@
-import { refreshProjections } from '../src/lifecycle/projections.ts';
-import type { TenantJob } from './job.ts';
-
-export const refreshProjectionsJob: TenantJob = {
-  name: 'refresh-projections',
-  for: 'tenant',
-  sweep: refreshProjections,
-};
