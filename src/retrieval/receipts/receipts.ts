@@ -220,10 +220,10 @@ async function loadReceipts(context: MemoryContext, ids: readonly string[]): Pro
   const rows = await context.db.client.contextReceipt.findMany({
     where: { tenantId, id: { in: [...ids] }, expiresAt: { gt: context.now() }, ...(butler !== null && { butler }) },
   });
-  return rows.map((row) => ({
+  return rows.map(({ candidates, dropped, ...row }) => ({
     ...row,
     kind: row.kind as ReceiptKind,
-    ...readRanked(row.candidates, row.dropped),
+    ...readRanked(candidates, dropped),
     chosen: readChosen(row.chosen, row.memoryIds),
     stageMilliseconds: row.stageMilliseconds as Milliseconds,
   }));
