@@ -3,7 +3,7 @@ import type { Transaction } from '../../db/database.ts';
 import { setEmbedding } from '../../db/sql/set-embedding.ts';
 import { lockEvent } from '../../db/sql/lock-event.ts';
 import { writeSnapshotColumns } from '../../db/sql/write-snapshot-columns.ts';
-import { memoryTypes, type MemoryType } from '../../db/sql/memory-snapshot.ts';
+import { memoryTypes, type MemoryType } from '../../db/tables.ts';
 import { MemoryError } from '../../shared/errors.ts';
 import type { MemoryEvent, MemoryLink } from '../../generated/prisma/client.ts';
 import { asStored, type RedactionCounts, type TextCut } from '../../redaction/redactor.ts';
