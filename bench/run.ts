@@ -16,6 +16,7 @@ import { memory } from './memory.ts';
 import { quality } from './quality.ts';
 import { redaction } from './redaction.ts';
 import { reembed } from './reembed.ts';
+import { roundTrips } from './round-trips.ts';
 import { startUp } from './start-up.ts';
 
 const benchmarks: Record<string, Benchmark> = {
@@ -31,6 +32,7 @@ const benchmarks: Record<string, Benchmark> = {
   quality,
   redaction,
   reembed,
+  'round-trips': roundTrips,
   'start-up': startUp,
 };
 
