@@ -1,4 +1,5 @@
 import { ErrorCode as ProtocolCode, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
 import { describeError } from '../shared/describe-error.ts';
 
@@ -35,7 +36,11 @@ const protocolCodes: Record<string, number> = {
   BAD_REQUEST: ProtocolCode.InvalidParams,
 };
 
+/** The pipeline that ran the operation has masked its errors already. */
 function describe(error: unknown, logger: Logger): { code: string; text: string } {
-  const { code, message, hint } = describeError(error, logger);
+  const isMasked = error instanceof GraphQLError && typeof error.extensions['code'] === 'string';
+  const { code, message, hint } = isMasked
+    ? { message: error.message, ...(error.extensions as { code: string; hint?: string }) }
+    : describeError(error, logger);
   return { code, text: hint === undefined ? `${code}: ${message}` : `${code}: ${message}\n${hint}` };
 }

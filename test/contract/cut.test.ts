@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { payloadOf } from '../../src/memory/history/undo.ts';
+import { readPayload } from '../../src/memory/history/snapshots.ts';
 import { contentLimit } from '../../src/memory/text.ts';
 import type { TextCut } from '../../src/redaction/redactor.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
@@ -20,8 +20,8 @@ describe('text over the limit', () => {
   });
   afterAll(() => testApp.close());
 
-  const lastEventOf = async (entityId: string): Promise<ReturnType<typeof payloadOf>> =>
-    payloadOf(
+  const lastEventOf = async (entityId: string): Promise<ReturnType<typeof readPayload>> =>
+    readPayload(
       await testApp.core.db
         .forTenant('default')
         .client.memoryEvent.findFirstOrThrow({ where: { entityId }, orderBy: { sequence: 'desc' } }),

@@ -5,7 +5,7 @@ import { EngineError } from '../../src/lifecycle/consolidation/engine.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { ingestEpisodes } from '../../src/memory/episodes/episodes.ts';
 import { storeFact } from '../../src/memory/facts/facts.ts';
-import { payloadOf } from '../../src/memory/history/undo.ts';
+import { readPayload } from '../../src/memory/history/snapshots.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
 import { replayReceipt } from '../../src/retrieval/receipts/replay.ts';
 import { scripted } from '../lifecycle/consolidation/setup.ts';
@@ -36,11 +36,11 @@ describe('what must not be kept', () => {
 
   const context = (): MemoryContext => testApp.app.createContext().memory;
   const newButler = (): string => `butler ${++names}`;
-  const eventOf = async (entityId: string): Promise<ReturnType<typeof payloadOf> & { id: string }> => {
+  const eventOf = async (entityId: string): Promise<ReturnType<typeof readPayload> & { id: string }> => {
     const event = await testApp.core.db
       .forTenant('default')
       .client.memoryEvent.findFirstOrThrow({ where: { entityId }, orderBy: { sequence: 'desc' } });
-    return { ...payloadOf(event), id: event.id };
+    return { ...readPayload(event), id: event.id };
   };
 
   throughEveryDoor((open) => {

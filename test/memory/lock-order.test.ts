@@ -43,7 +43,9 @@ async function consolidate(subject: string, keys: readonly Key[], content: strin
 
 const countWaiting = async (): Promise<number> => {
   const { rows } = await core.db.asOwner((client) =>
-    client.query<{ count: number }>(`SELECT count(*)::int AS count FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+    client.query<{
+      count: number;
+    }>(`SELECT count(*)::int AS count FROM pg_locks l JOIN pg_database d ON d.oid = l.database
       WHERE l.locktype = 'advisory' AND NOT l.granted AND d.datname = current_database()`),
   );
   return rows[0]?.count ?? 0;

@@ -13,7 +13,8 @@ import { confirmMemory, forgetMemory, restoreMemory } from '../../src/memory/mem
 import { demoteRule, disableRule, editRule, enableRule, promoteRule } from '../../src/memory/rules/rule-changes.ts';
 import { effectiveness, type Maturity } from '../../src/memory/rules/rule-maturity.ts';
 import { markRule, maturityRank, ruleOutcomes, storeRule } from '../../src/memory/rules/rules.ts';
-import { payloadOf, undoEvent } from '../../src/memory/history/undo.ts';
+import { readPayload } from '../../src/memory/history/snapshots.ts';
+import { undoEvent } from '../../src/memory/history/undo.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
 import { startTicking } from '../support/clock.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
@@ -320,8 +321,8 @@ function isFree(given: Operation, entityId: string): boolean {
 function toldOfMaturity(recorded: MemoryEvent[]): Told[] {
   const [mark, last] = [recorded[0], recorded.at(-1)];
   if (mark === undefined || last === undefined) return [];
-  const before = payloadOf(mark).before?.['maturity'] as Maturity;
-  const after = payloadOf(last).after?.['maturity'] as Maturity;
+  const before = readPayload(mark).before?.['maturity'] as Maturity;
+  const after = readPayload(last).after?.['maturity'] as Maturity;
   if (before === after) return [];
   if (after === 'anti_pattern') return [`rule.inverted ${mark.entityId}`];
   return [`rule.${maturityRank[after] > maturityRank[before] ? 'promoted' : 'demoted'} ${mark.entityId}`];

@@ -2,7 +2,7 @@ import type { EntityType } from '../../memory/events.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { Snapshot } from '../../memory/mutation.ts';
 import { openSnapshot } from '../../memory/sealing.ts';
-import { payloadOf } from '../../memory/history/undo.ts';
+import { readPayload } from '../../memory/history/snapshots.ts';
 import { builder } from '../builder.ts';
 import { findMemoryOfEvent } from '../event-memories.ts';
 import { findSourceId } from '../loaders.ts';
@@ -57,25 +57,25 @@ export const MemoryEventRef = builder.prismaNode('MemoryEvent', {
       type: 'JSONObject',
       nullable: true,
       description: 'What it was done to, as it was before; null if it was not there.',
-      resolve: (event, _args, { memory }) => tellSnapshot(memory, payloadOf(event).before),
+      resolve: (event, _args, { memory }) => tellSnapshot(memory, readPayload(event).before),
     }),
     after: t.field({
       type: 'JSONObject',
       nullable: true,
       description: 'The same as it was after; null if it was not there any more.',
-      resolve: (event, _args, { memory }) => tellSnapshot(memory, payloadOf(event).after),
+      resolve: (event, _args, { memory }) => tellSnapshot(memory, readPayload(event).after),
     }),
     redacted: t.field({
       type: 'JSONObject',
       nullable: true,
       description:
         'How many secrets and personal numbers were taken out of what was given, by kind, such as {"card": 1}; null if none were.',
-      resolve: (event) => payloadOf(event).redacted,
+      resolve: (event) => readPayload(event).redacted,
     }),
     cut: t.field({
       type: [TextCutType],
       description: 'The texts of what was given that were too long to be kept whole; empty if there were none.',
-      resolve: (event) => [...payloadOf(event).cut],
+      resolve: (event) => [...readPayload(event).cut],
     }),
     cause: t.relation('cause', {
       nullable: true,

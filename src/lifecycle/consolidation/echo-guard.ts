@@ -3,17 +3,18 @@ import type { MemoryContext } from '../../memory/context.ts';
 import { openReadable } from '../../memory/sealing.ts';
 import { fingerprintOf } from '../../retrieval/receipts/receipts.ts';
 import { blockStart } from '../../retrieval/context/sections.ts';
+import { wordsOf } from '../../retrieval/words-of.ts';
 import type { ClaimedEpisode } from './claim.ts';
 import { episodeIdOf } from './evidence.ts';
 import type { Evidence } from './output.ts';
 import { Refusal } from './refusal.ts';
 
-/** What a context, recall or search has shown comes back in what is observed after it. It is not news. */
+/**
+ * Tells news from echoes. Text that a context, recall or search has shown to a session comes back in what the session says
+ * next. An echo neither creates nor confirms a memory, else a memory would keep itself alive by being shown.
+ */
 export interface EchoGuard {
-  /**
-   * Those of the episodes, given by id, whose quotes do not all repeat what their session had been shown. Throws a refusal
-   * when none is left: an echo neither creates nor confirms anything, else a memory could keep itself alive by being shown.
-   */
+  /** Returns the ids of the episodes with at least one quote that is news. Throws a refusal when there is none. */
   requireNews(evidence: readonly Evidence[], episodeIds: readonly string[]): string[];
 }
 
@@ -24,10 +25,10 @@ export interface Observed {
 
 type ObservedEpisode = Pick<ClaimedEpisode, 'content' | 'sessionId' | 'createdAt'>;
 
-/** Where the session is not known on both sides, a receipt of the same butler counts for so long. */
+/** Where the episode or the receipt names no session, a receipt of the same butler counts for this long. */
 const windowMs = 24 * 3_600_000;
 
-/** One statement for all of them, and none when there are none. */
+/** Loads what was shown to the sessions of the episodes, in one statement. */
 export async function loadEchoes(context: MemoryContext, { butler, episodes }: Observed): Promise<EchoGuard> {
   const shown = episodes.size === 0 ? null : await loadShown(context, { butler, episodes });
   const isNews = (id: string, evidence: readonly Evidence[]): boolean => {
@@ -48,7 +49,7 @@ export async function loadEchoes(context: MemoryContext, { butler, episodes }: O
 async function loadShown(context: MemoryContext, { butler, episodes }: Observed): Promise<Shown | null> {
   const { tenantId } = context.principal;
   const all = [...episodes.values()];
-  const span = spanOf(all);
+  const span = findSpan(all);
   const sessionIds = new Set(all.flatMap(({ sessionId }) => (sessionId === null ? [] : [sessionId])));
   const withoutSession = all.filter(({ sessionId }) => sessionId === null);
   const rows = await context.db.client.$queryRaw<ShownRow[]>(
@@ -58,13 +59,13 @@ async function loadShown(context: MemoryContext, { butler, episodes }: Observed)
       sessionIds: [...sessionIds],
       before: span.to,
       withoutSession: span,
-      ofAnySession: withoutSession.length === 0 ? null : spanOf(withoutSession),
+      ofAnySession: withoutSession.length === 0 ? null : findSpan(withoutSession),
     }),
   );
   return rows.length === 0 ? null : indexShown(await openShown(context, rows));
 }
 
-/** Facts that are sealed are shown in plain, and come back so. */
+/** Opens sealed facts: they are shown in plain text, and come back in plain text. */
 async function openShown(context: MemoryContext, rows: readonly ShownRow[]): Promise<(ShownReceipt | ShownMemory)[]> {
   const receipts = rows.filter((row) => row.memoryId === null);
   const memories = rows.flatMap((row) => (row.memoryId === null ? [] : [{ ...row, id: row.memoryId }]));
@@ -84,42 +85,39 @@ interface ShownMemory {
   texts: string[];
 }
 
-function spanOf(episodes: readonly ObservedEpisode[]): Span {
+/** Returns the time in which receipts without a session count for the episodes. */
+function findSpan(episodes: readonly ObservedEpisode[]): Span {
   const times = episodes.map(({ createdAt }) => createdAt.getTime());
   return { from: new Date(Math.min(...times) - windowMs), to: new Date(Math.max(...times)) };
 }
 
-/** All that was shown, and when and to whom: it is asked by the text, because few texts are found at all. */
 interface Shown {
-  /** When a memory was shown, by its id; and a text, by its fingerprint. */
+  /** When, and to which session, each memory was shown, by its id, and each text, by its fingerprint. */
   readonly showings: ReadonlyMap<string, readonly Showing[]>;
-  /** Ids of the memories that say it, by the words of each memory and of each of its sentences. */
-  readonly sayings: ReadonlyMap<string, readonly string[]>;
-  /** The words of all memories, one a line, with a blank around each word; and whose line begins where. */
-  readonly lines: string;
-  readonly starts: readonly { at: number; memoryId: string }[];
+  /** Ids of memories by the words of each of their texts, and of each sentence in them. */
+  readonly memoryIds: ReadonlyMap<string, readonly string[]>;
+  /** The words of each text, with a blank around each word, so that `includes` finds whole words only. */
+  readonly texts: readonly { memoryId: string; words: string }[];
 }
 
 type Showing = Pick<ShownReceipt, 'createdAt' | 'sessionId'>;
 
 function indexShown(rows: readonly (ShownReceipt | ShownMemory)[]): Shown {
   const showings = new Map<string, Showing[]>();
-  const sayings = new Map<string, string[]>();
-  const starts: { at: number; memoryId: string }[] = [];
-  let lines = '';
+  const memoryIds = new Map<string, string[]>();
+  const texts: { memoryId: string; words: string }[] = [];
   for (const row of rows) {
     if (row.memoryId === null) {
       for (const key of [...row.memoryIds, ...row.fingerprints]) addTo(showings, key, row);
       continue;
     }
-    for (const words of row.texts.map(wordsOf)) {
-      starts.push({ at: lines.length, memoryId: row.memoryId });
-      lines += ` ${words} \n`;
-      addTo(sayings, words, row.memoryId);
+    for (const text of row.texts) {
+      const words = joinWords(text);
+      texts.push({ memoryId: row.memoryId, words: ` ${words} ` });
+      for (const phrase of [words, ...splitSentences(text)]) addTo(memoryIds, phrase, row.memoryId);
     }
-    for (const sentence of row.texts.flatMap(sentencesOf)) addTo(sayings, sentence, row.memoryId);
   }
-  return { showings, sayings, lines, starts };
+  return { showings, memoryIds, texts };
 }
 
 function addTo<T>(lists: Map<string, T[]>, key: string, value: T): void {
@@ -128,30 +126,32 @@ function addTo<T>(lists: Map<string, T[]>, key: string, value: T): void {
   else list.push(value);
 }
 
-/** Whether a memory, or a text by its fingerprint, was shown to the session of an episode before it. */
+/** Tells whether a memory, or a text by its fingerprint, was shown to the session of an episode before the episode. */
 function wasShownTo({ showings }: Shown, key: string, { sessionId, createdAt }: ObservedEpisode): boolean {
-  const isSame = (receipt: Showing): boolean => {
-    const elapsed = createdAt.getTime() - receipt.createdAt.getTime();
+  const isBefore = (showing: Showing): boolean => {
+    const elapsed = createdAt.getTime() - showing.createdAt.getTime();
     if (elapsed <= 0) return false;
-    return sessionId !== null && receipt.sessionId !== null ? receipt.sessionId === sessionId : elapsed <= windowMs;
+    return sessionId !== null && showing.sessionId !== null ? showing.sessionId === sessionId : elapsed <= windowMs;
   };
-  return showings.get(key)?.some(isSame) ?? false;
+  return showings.get(key)?.some(isBefore) ?? false;
 }
 
-/** Two words are often the same by chance; more of them, in the same order and with nothing else, are not. */
+/** Two words are often the same by chance; three in the same order are not. */
 const leastWords = 3;
 /** As in "From what I know: …". */
 const mostWordsBefore = 6;
 const denial = /\b(?:not|no|never|nor|false|wrong|t|longer|but|except|instead)\b/;
 
+/** Tells whether a quote repeats what was shown, by itself or in each sentence of the episode that contains it. */
 function repeats(shown: Shown, quote: string, episode: ObservedEpisode): boolean {
-  const quoted = wordsOf(quote);
+  const quoted = joinWords(quote);
   if (countWords(quoted) >= leastWords && wasSaid(shown, quoted, episode)) return true;
-  const around = sentencesOf(episode.content).filter((sentence) => ` ${sentence} `.includes(` ${quoted} `));
-  const carrying = (around.length > 0 ? around : sentencesOf(quote)).filter((sentence) => !preamble.has(sentence));
-  return carrying.length > 0 && carrying.every((sentence) => isRepetition(shown, sentence, episode));
+  const around = splitSentences(episode.content).filter((sentence) => ` ${sentence} `.includes(` ${quoted} `));
+  const sentences = (around.length > 0 ? around : splitSentences(quote)).filter((one) => !preamble.has(one));
+  return sentences.length > 0 && sentences.every((sentence) => isRepetition(shown, sentence, episode));
 }
 
+/** A sentence repeats what was shown if it is a part of it, or all of it after a few words that deny nothing. */
 function isRepetition(shown: Shown, sentence: string, episode: ObservedEpisode): boolean {
   if (countWords(sentence) >= leastWords && isPartOfShown(shown, sentence, episode)) return true;
   const words = sentence.split(' ');
@@ -164,46 +164,36 @@ function isRepetition(shown: Shown, sentence: string, episode: ObservedEpisode):
 }
 
 function wasSaid(shown: Shown, words: string, episode: ObservedEpisode): boolean {
-  const said = shown.sayings.get(words)?.some((memoryId) => wasShownTo(shown, memoryId, episode)) ?? false;
-  return said || wasShownTo(shown, fingerprintOf(words), episode);
+  const isOfMemory = shown.memoryIds.get(words)?.some((memoryId) => wasShownTo(shown, memoryId, episode)) ?? false;
+  return isOfMemory || wasShownTo(shown, fingerprintOf(words), episode);
 }
 
-function isPartOfShown(shown: Shown, words: string, episode: ObservedEpisode): boolean {
-  const { lines, starts } = shown;
-  const sought = ` ${words} `;
-  for (let at = lines.indexOf(sought); at >= 0; at = lines.indexOf(sought, at)) {
-    const line = starts.findLastIndex((start) => start.at <= at);
-    const { memoryId } = starts[line] ?? { memoryId: '' };
-    if (wasShownTo(shown, memoryId, episode)) return true;
-    at = starts[line + 1]?.at ?? lines.length;
-  }
-  return false;
+function isPartOfShown(shown: Shown, sought: string, episode: ObservedEpisode): boolean {
+  return shown.texts.some(
+    ({ memoryId, words }) => words.includes(` ${sought} `) && wasShownTo(shown, memoryId, episode),
+  );
 }
 
 function countWords(words: string): number {
   return words === '' ? 0 : words.split(' ').length;
 }
 
-/** Headings of a context, and its annotations: in brackets, at the start or the end of a line. */
-const trimmings = /^#{1,6} .*$|^[ \t]*(?:- )?\[[^\]\n]{0,80}\]|\[[^\]\n]{0,120}\][ \t]*$/gm;
+/** Headings of a context, and its annotations in brackets at the start or the end of a line. */
+const markup = /^#{1,6} .*$|^[ \t]*(?:- )?\[[^\]\n]{0,80}\]|\[[^\]\n]{0,120}\][ \t]*$/gm;
 
-/** The words of each sentence. */
-function sentencesOf(text: string): string[] {
+/** Returns the words of each sentence. */
+function splitSentences(text: string): string[] {
   return text
-    .replace(trimmings, '')
+    .replace(markup, '')
     .split(/[.!?]+(?=["')\]]*(?:\s|$))|\n+|;\s/)
-    .map(wordsOf)
+    .map(joinWords)
     .filter((words) => words !== '');
 }
 
-/** As a fingerprint sees them: lower case, whatever is between them. */
-function wordsOf(text: string): string {
-  const words = text
-    .normalize('NFKC')
-    .toLowerCase()
-    .match(/[\p{L}\p{M}\p{N}]+/gu);
-  return words?.join(' ') ?? '';
+/** Reduces a text to its words in lower case with one blank between them, as fingerprints do. */
+function joinWords(text: string): string {
+  return wordsOf(text.normalize('NFKC')).join(' ');
 }
 
-/** What stands above the memories in a context: no news either. */
-const preamble: ReadonlySet<string> = new Set(sentencesOf(blockStart));
+/** The sentences at the head of every context, which are no news either. */
+const preamble: ReadonlySet<string> = new Set(splitSentences(blockStart));

@@ -2,6 +2,8 @@ import type { Logger } from 'pino';
 import type { TenantDatabase } from '../../db/database.ts';
 import type { EventConditions } from '../../db/sql/select-events.ts';
 import { MemoryError } from '../../shared/errors.ts';
+import type { MemoryContext } from '../context.ts';
+import { onlyButlerOf } from '../reach.ts';
 import { ActivityTail } from './activity-tail.ts';
 import {
   conditionsOf,
@@ -10,20 +12,19 @@ import {
   isMatch,
   scanActivity,
   type ActivityFilter,
+  type ActivityScan,
   type EventPosition,
   type EventRow,
 } from './activity.ts';
-import type { MemoryContext } from '../context.ts';
-import { onlyButlerOf } from '../reach.ts';
 
 export interface ActivityFeedOptions extends ActivityFeedTimes {
   logger: Logger;
 }
 
 export interface ActivityFeedTimes {
-  /** How long a follower may leave an event untaken before it is dropped. */
+  /** A follower that takes no event for this long is dropped. */
   standstillLimitMs?: number;
-  /** How often the table is looked at when nothing was heard. */
+  /** How often the table is read when no commit was announced. */
   pollIntervalMs?: number;
 }
 
@@ -31,49 +32,55 @@ export interface FollowOptions<Item> {
   filter?: ActivityFilter | null | undefined;
   /** Id of the last event that was seen, or a position. Without it, the events from now on are followed. */
   after?: string | null | undefined;
-  /** Turns the events of one read into what is handed out, one for each, so that what belongs to them is read once. */
+  /** Turns the events of one read into items, one for each, so that related rows are loaded once a read. */
   prepare: (events: EventRow[]) => Item[] | Promise<Item[]>;
 }
 
 /**
  * Events as they are committed. Each follower reads on from its own position when it is asked for the next event, so a
- * slow one costs nothing; all that are up to date and see the same share the reads of one tail.
+ * slow one holds at most a page. Followers that are up to date and have the same reach share the reads of one tail.
  */
 export interface ActivityFeed {
-  /** Resolves when the place to begin is fixed: what is committed after that is not missed. */
+  /** Resolves when the start position is fixed: no event that is committed after that is missed. */
   follow<Item>(context: MemoryContext, options: FollowOptions<Item>): Promise<AsyncIterableIterator<Item>>;
   followerCount(): number;
-  /** Ends all that follow. */
+  /** Ends all followers. */
   close(): void;
 }
 
-/** Small, as an event may carry a memory twice, and each follower that is behind holds a page. */
+/** Small, because an event may carry a memory twice, and each follower that is behind holds a page. */
 const pageLimit = 50;
+
+interface SharedTail {
+  tail: ActivityTail;
+  /** One for each follower: aborting it ends the follower. */
+  followers: Set<AbortController>;
+}
 
 export function createActivityFeed(options: ActivityFeedOptions): ActivityFeed {
   const { logger, standstillLimitMs = 30_000, pollIntervalMs = 2000 } = options;
-  const tails = new Map<string, { tail: ActivityTail; followers: Set<Follower<unknown>> }>();
+  const tails = new Map<string, SharedTail>();
+  const listFollowers = (): AbortController[] => [...tails.values()].flatMap(({ followers }) => [...followers]);
+  let isClosed = false;
 
-  const join = (
-    { db }: MemoryContext,
-    reach: string,
-    start: EventPosition,
-  ): { tail: ActivityTail; followers: Set<Follower<unknown>> } => {
-    const joined = tails.get(reach) ?? {
+  /** Adds a follower to the tail of its reach, until it is aborted. The tail is closed with its last follower. */
+  const join = (context: MemoryContext, start: EventPosition, follower: AbortController): ActivityTail => {
+    const { db } = context;
+    const reach = JSON.stringify([db.tenantId, onlyButlerOf(context)]);
+    const shared = tails.get(reach) ?? {
       tail: new ActivityTail({ db, logger, start, pollIntervalMs }),
       followers: new Set(),
     };
-    tails.set(reach, joined);
-    return joined;
+    tails.set(reach, shared);
+    shared.followers.add(follower);
+    follower.signal.addEventListener('abort', () => {
+      shared.followers.delete(follower);
+      if (shared.followers.size > 0) return;
+      shared.tail.close();
+      tails.delete(reach);
+    });
+    return shared.tail;
   };
-  const leave = (reach: string, follower: Follower<unknown>): void => {
-    const joined = tails.get(reach);
-    if (!joined?.followers.delete(follower) || joined.followers.size > 0) return;
-    joined.tail.close();
-    tails.delete(reach);
-  };
-  const all = (): Follower<unknown>[] => [...tails.values()].flatMap(({ followers }) => [...followers]);
-  let isClosed = false;
 
   return {
     follow: async (context, { filter, after, prepare }) => {
@@ -82,125 +89,88 @@ export function createActivityFeed(options: ActivityFeedOptions): ActivityFeed {
       const horizon = await findHorizon(db);
       const position = after ? await getPosition(context, 'after', after) : horizon.position;
       if (isClosed) throw new MemoryError('DATABASE_UNAVAILABLE', 'the server is stopping', { hint: 'Connect again.' });
-      const reach = JSON.stringify([db.tenantId, onlyButlerOf(context)]);
-      const { tail, followers } = join(context, reach, horizon.position);
-      const follower = new Follower({
-        db,
-        tail,
-        conditions,
-        position,
-        // Committed before now, but only to be read after it.
-        skippedIds: new Set(after ? [] : horizon.heldBackIds),
-        prepare,
-        standstillLimitMs,
-        leave: () => leave(reach, follower),
-      });
-      followers.add(follower);
-      return follower;
+      const follower = new AbortController();
+      const tail = join(context, horizon.position, follower);
+      // Committed before now, although they can be read only after an older transaction ends.
+      const skippedIds = new Set(after ? [] : horizon.heldBackIds);
+      const items = readOn({ db, tail, conditions, position, skippedIds, prepare }, follower);
+      return endWithConsumer(items, follower, standstillLimitMs);
     },
-    followerCount: () => all().length,
+    followerCount: () => listFollowers().length,
     close: () => {
       isClosed = true;
-      for (const follower of all()) follower.end();
+      for (const follower of listFollowers()) follower.abort();
     },
   };
 }
 
-interface FollowerOptions<Item> {
+interface Reading<Item> {
   db: TenantDatabase;
   tail: ActivityTail;
   conditions: EventConditions;
   position: EventPosition;
   skippedIds: Set<string>;
   prepare: (events: EventRow[]) => Item[] | Promise<Item[]>;
-  standstillLimitMs: number;
-  leave: () => void;
 }
 
-/** An iterator by hand: a generator that waits for an event could not be told that nobody wants it any more. */
-class Follower<Item> implements AsyncIterableIterator<Item> {
-  readonly #options: FollowerOptions<Item>;
-  readonly #ending = new AbortController();
-  readonly #items: AsyncGenerator<Item, undefined>;
-  #standstill: NodeJS.Timeout | undefined;
-  #problem: MemoryError | undefined;
-
-  constructor(options: FollowerOptions<Item>) {
-    this.#options = options;
-    this.#items = this.#readOn();
-    this.#watch();
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async next(): Promise<IteratorResult<Item, undefined>> {
-    clearTimeout(this.#standstill);
-    this.#refuseDropped();
-    try {
-      const result = await this.#items.next();
-      if (result.done) this.end();
-      else this.#watch();
-      return result;
-    } catch (error) {
-      this.end();
-      throw error;
-    }
-  }
-
-  async return(): Promise<IteratorResult<Item, undefined>> {
-    this.end();
-    return this.#items.return(undefined);
-  }
-
-  end(): void {
-    clearTimeout(this.#standstill);
-    this.#ending.abort();
-    this.#options.leave();
-  }
-
-  /** Told once, to a follower that comes back for more after it was dropped. */
-  #refuseDropped(): void {
-    const problem = this.#problem;
-    this.#problem = undefined;
-    if (problem !== undefined) throw problem;
-  }
-
-  #watch(): void {
-    if (this.#ending.signal.aborted) return;
-    const { standstillLimitMs } = this.#options;
-    this.#standstill = setTimeout(() => {
-      this.#problem = tooSlow(standstillLimitMs);
-      this.end();
-    }, standstillLimitMs).unref();
-  }
-
-  async *#readOn(): AsyncGenerator<Item, undefined> {
-    const { tail, skippedIds, prepare } = this.#options;
-    const { signal } = this.#ending;
-    let { position } = this.#options;
+/** Yields the events after the position, then waits for more, until the follower is aborted. Aborts it on failure. */
+async function* readOn<Item>(reading: Reading<Item>, follower: AbortController): AsyncGenerator<Item, undefined> {
+  const { tail, skippedIds, prepare } = reading;
+  const { signal } = follower;
+  let { position } = reading;
+  try {
     while (!signal.aborted) {
-      const page = await this.#readPage(position);
+      const page = await readPage(reading, position);
       ({ position } = page);
       const wanted = page.events.filter(({ id }) => !skippedIds.delete(id));
       for (const item of wanted.length === 0 ? [] : await prepare(wanted)) {
-        if (signal.aborted) return;
+        if (signal.aborted) break;
         yield item;
       }
       if (page.isComplete) await tail.waitBeyond(position, signal);
     }
+    if (signal.reason instanceof MemoryError) throw signal.reason;
+  } finally {
+    follower.abort();
   }
+}
 
-  async #readPage(
-    position: EventPosition,
-  ): Promise<{ events: EventRow[]; position: EventPosition; isComplete: boolean }> {
-    const { db, tail, conditions } = this.#options;
-    const known = tail.readAfter(position);
-    if (known === undefined) return scanActivity({ db, conditions }, position, pageLimit);
-    const events = known.events.filter((event) => isMatch(event, conditions));
-    return { ...known, events, isComplete: true };
-  }
+type Page = Pick<ActivityScan, 'events' | 'position' | 'isComplete'>;
+
+async function readPage({ db, tail, conditions }: Reading<unknown>, position: EventPosition): Promise<Page> {
+  const recent = tail.readAfter(position);
+  if (recent === undefined) return scanActivity({ db, conditions }, position, pageLimit);
+  const events = recent.events.filter((event) => isMatch(event, conditions));
+  return { ...recent, events, isComplete: true };
+}
+
+/**
+ * Ends the generator with its consumer. `return` aborts the follower first, because a generator that waits for an event
+ * cannot end before the next one. A consumer that takes no item within the limit is dropped, and told so by its next call.
+ */
+function endWithConsumer<Item>(
+  items: AsyncGenerator<Item, undefined>,
+  follower: AbortController,
+  limitMs: number,
+): AsyncIterableIterator<Item> {
+  const startTimer = (): NodeJS.Timeout => setTimeout(() => follower.abort(tooSlow(limitMs)), limitMs).unref();
+  let timer = startTimer();
+  follower.signal.addEventListener('abort', () => clearTimeout(timer));
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: async () => {
+      clearTimeout(timer);
+      const result = await items.next();
+      if (!follower.signal.aborted) timer = startTimer();
+      return result;
+    },
+    return: async () => {
+      follower.abort();
+      return items.return(undefined);
+    },
+  };
 }
 
 function tooSlow(limitMs: number): MemoryError {

@@ -1,3 +1,5 @@
+import { EventEmitter, once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { TenantDatabase } from '../../db/database.ts';
 import { isLater, positionOf, scanActivity, type ActivityScan, type EventPosition, type EventRow } from './activity.ts';
@@ -5,68 +7,68 @@ import { isLater, positionOf, scanActivity, type ActivityScan, type EventPositio
 export interface TailOptions {
   db: TenantDatabase;
   logger: Logger;
-  /** Where to begin: at or before the place of every reader that is up to date. */
+  /** At or before the position of every reader that is up to date. */
   start: EventPosition;
   pollIntervalMs: number;
 }
 
-/** Events kept for readers that are nearly up to date; who is further behind reads the table. */
+/** Events kept for readers that are nearly up to date; a reader further behind reads the table. */
 const recentLimit = 100;
 const pageLimit = 50;
-/** Between two reads, so that a storm of commits is read in pages and not one by one. */
+/** Pause after each read, so that a burst of commits is read in pages and not one by one. */
 const readGapMs = 20;
 const firstHeldBackMs = 25;
 
 /**
- * The newest events of a tenant, read once for all who follow it. Reads when it is told that there are new ones, and
- * now and then by itself, as the word may get lost between processes.
+ * The newest events of a tenant, read once for all who follow it. Reads when a commit is announced, and at intervals
+ * because an announcement between processes may be lost.
  */
 export class ActivityTail {
   readonly #options: TailOptions;
   readonly #unsubscribe: () => void;
-  readonly #poll: NodeJS.Timeout;
-  readonly #waiting = new Set<() => void>();
+  readonly #readers = new EventEmitter().setMaxListeners(0);
+  /** All events later than `#from` and not later than `#to`. */
   #recent: EventRow[] = [];
-  /** All events later than `#from` and not later than `#to` are in `#recent`. */
   #from: EventPosition;
   #to: EventPosition;
-  #isReading = false;
-  #isToldAgain = false;
-  #heldBackMs = firstHeldBackMs;
-  #retry: NodeJS.Timeout | undefined;
+  #isAnnounced = false;
   #isClosed = false;
   #hasFailed = false;
+  /** Ends the present sleep of the reading loop. */
+  #wake: () => void = () => undefined;
 
   constructor(options: TailOptions) {
+    const { db, start } = options;
     this.#options = options;
-    this.#from = options.start;
-    this.#to = options.start;
-    this.#unsubscribe = options.db.database.events.subscribe(options.db.tenantId, () => this.#tell());
-    this.#poll = setInterval(() => this.#tell(), options.pollIntervalMs).unref();
-    // What was committed since the start was found has been told to nobody.
-    this.#tell();
+    this.#from = start;
+    this.#to = start;
+    this.#unsubscribe = db.database.events.subscribe(db.tenantId, () => {
+      this.#isAnnounced = true;
+      this.#wake();
+    });
+    void this.#keepReading();
   }
 
-  /** What is known to come after the position; undefined if the table has to be asked. */
+  /** Returns the events after the position; undefined if some of them are no longer kept and the table has to be read. */
   readAfter(position: EventPosition): Pick<ActivityScan, 'events' | 'position'> | undefined {
     if (isLater(this.#from, position)) return undefined;
     const events = this.#recent.filter((event) => isLater(event, position));
     return { events, position: isLater(this.#to, position) ? this.#to : position };
   }
 
-  /** Resolves when there are events later than the position, and when it is aborted. */
+  /** Resolves when there are events later than the position, and when the signal is aborted. */
   async waitBeyond(position: EventPosition, signal: AbortSignal): Promise<void> {
     while (!signal.aborted && !this.#hasBeyond(position)) {
-      await new Promise<void>((resolve) => {
-        const wake = (): void => {
-          this.#waiting.delete(wake);
-          signal.removeEventListener('abort', wake);
-          resolve();
-        };
-        this.#waiting.add(wake);
-        signal.addEventListener('abort', wake);
+      await once(this.#readers, 'events', { signal }).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
       });
     }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#unsubscribe();
+    this.#wake();
   }
 
   #hasBeyond(position: EventPosition): boolean {
@@ -74,61 +76,53 @@ export class ActivityTail {
     return isLater(this.#from, position) || (last !== undefined && isLater(last, position));
   }
 
-  #tell(): void {
-    if (this.#isClosed) return;
-    this.#isToldAgain = true;
-    if (!this.#isReading) void this.#readAll();
-  }
-
-  async #readAll(): Promise<void> {
-    this.#isReading = true;
-    while (this.#isToldAgain && !this.#isClosed) {
-      this.#isToldAgain = false;
-      try {
-        this.#take(await this.#scan());
-        this.#hasFailed = false;
-      } catch (error) {
-        this.#report(error);
-      }
-      await new Promise((resolve) => setTimeout(resolve, readGapMs));
+  async #keepReading(): Promise<void> {
+    const { pollIntervalMs } = this.#options;
+    let heldBackMs = firstHeldBackMs;
+    while (!this.#isClosed) {
+      this.#isAnnounced = false;
+      const scan = await this.#read();
+      await wait(readGapMs);
+      if (scan?.isComplete === false) continue;
+      // No commit is announced when an older transaction ends that wrote no event here, such as one of another database.
+      heldBackMs = scan?.isHeldBack === true ? Math.min(heldBackMs * 2, pollIntervalMs) : firstHeldBackMs;
+      await this.#sleep(scan?.isHeldBack === true ? heldBackMs : pollIntervalMs);
     }
-    this.#isReading = false;
   }
 
-  async #scan(): Promise<ActivityScan> {
-    const { db } = this.#options;
-    return scanActivity({ db, conditions: {} }, this.#to, pageLimit);
+  /** Waits that long, or until a commit is announced or the tail is closed. */
+  async #sleep(milliseconds: number): Promise<void> {
+    if (this.#isAnnounced || this.#isClosed) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, milliseconds).unref();
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
-  #take({ events, position, isComplete, isHeldBack }: ActivityScan): void {
+  /** Reads one page. Returns null when the database cannot be read: readers wait, and continue when it is back. */
+  async #read(): Promise<ActivityScan | null> {
+    const { db, logger } = this.#options;
+    try {
+      const scan = await scanActivity({ db, conditions: {} }, this.#to, pageLimit);
+      this.#keep(scan);
+      this.#hasFailed = false;
+      return scan;
+    } catch (error) {
+      const isFirst = !this.#hasFailed && !this.#isClosed;
+      if (isFirst) logger.warn({ err: error, tenantId: db.tenantId }, 'the activity feed cannot be read');
+      this.#hasFailed = true;
+      return null;
+    }
+  }
+
+  #keep({ events, position }: ActivityScan): void {
     this.#to = position;
     this.#recent.push(...events);
     const dropped = this.#recent.splice(0, Math.max(0, this.#recent.length - recentLimit)).at(-1);
     if (dropped !== undefined) this.#from = positionOf(dropped);
-    if (!isComplete) this.#isToldAgain = true;
-    this.#lookAgainSoon(isHeldBack);
-    if (events.length > 0) for (const wake of this.#waiting) wake();
-  }
-
-  /** An older transaction that ends without an event of its own, such as one of another database, is told to nobody. */
-  #lookAgainSoon(isHeldBack: boolean): void {
-    clearTimeout(this.#retry);
-    this.#heldBackMs = isHeldBack ? Math.min(this.#heldBackMs * 2, this.#options.pollIntervalMs) : firstHeldBackMs;
-    if (isHeldBack) this.#retry = setTimeout(() => this.#tell(), this.#heldBackMs).unref();
-  }
-
-  /** Once an outage: readers wait, and go on when the database is back. */
-  #report(error: unknown): void {
-    const { logger, db } = this.#options;
-    if (!this.#hasFailed && !this.#isClosed)
-      logger.warn({ err: error, tenantId: db.tenantId }, 'the activity feed cannot be read');
-    this.#hasFailed = true;
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    this.#unsubscribe();
-    clearInterval(this.#poll);
-    clearTimeout(this.#retry);
+    if (events.length > 0) this.#readers.emit('events');
   }
 }

@@ -10,7 +10,7 @@ import { loadMemories, referenceKey, type StoredRow } from '../memories.ts';
 import { authorize } from '../permissions.ts';
 import { openRow, openSnapshot } from '../sealing.ts';
 import { normaliseName } from '../text.ts';
-import { payloadOf } from '../history/undo.ts';
+import { readPayload } from '../history/snapshots.ts';
 import { checkLimit } from '../values.ts';
 
 /** All that is known of one memory, in JSON. */
@@ -102,7 +102,7 @@ async function inPlain(context: MemoryContext, row: StoredRow): Promise<object> 
 }
 
 async function eventInPlain(context: MemoryContext, event: MemoryEvent): Promise<object> {
-  const { before, after } = payloadOf(event);
+  const { before, after } = readPayload(event);
   const payload = {
     ...(event.payload as object),
     ...(before !== null && { before: await openSnapshot(context, before) }),

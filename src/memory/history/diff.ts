@@ -6,7 +6,7 @@ import type { MemoryContext } from '../context.ts';
 import { namesOfChanges } from './history.ts';
 import type { Snapshot } from '../mutation.ts';
 import { openState } from '../sealing.ts';
-import { rowOf, type PastRow } from './snapshots.ts';
+import { toPastRow, type PastRow } from './snapshots.ts';
 import { checkDate } from '../values.ts';
 
 /** What became of one memory between two moments. */
@@ -66,8 +66,8 @@ async function changeOf(
     id,
     kind,
     eventCount: events,
-    before: before === null ? null : rowOf(type, await openState(context, before), from),
-    after: after === null ? null : rowOf(type, await openState(context, after), to),
+    before: before === null ? null : toPastRow(type, await openState(context, before), from),
+    after: after === null ? null : toPastRow(type, await openState(context, after), to),
     changes: await namesOfChanges(context, before, after),
   };
 }

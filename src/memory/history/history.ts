@@ -10,8 +10,7 @@ import type { MemoryReference } from '../links/links.ts';
 import { referenceKey } from '../memories.ts';
 import type { Snapshot } from '../mutation.ts';
 import { openSnapshot, openState } from '../sealing.ts';
-import { rowOf, type PastRow } from './snapshots.ts';
-import { payloadOf } from './undo.ts';
+import { readPayload, toPastRow, type PastRow } from './snapshots.ts';
 import { checkDate, checkUuid } from '../values.ts';
 
 /** One state of a memory, and the event that led to it. */
@@ -57,10 +56,10 @@ export async function listEventsOf(
 }
 
 async function versionOf(context: MemoryContext, type: MemoryType, event: MemoryEvent): Promise<Version> {
-  const { before, after } = payloadOf(event);
+  const { before, after } = readPayload(event);
   return {
     event,
-    memory: after === null ? null : rowOf(type, await openState(context, after), event.occurredAt),
+    memory: after === null ? null : toPastRow(type, await openState(context, after), event.occurredAt),
     changes: await namesOfChanges(context, before, after),
   };
 }
@@ -103,5 +102,5 @@ export async function readStates(context: MemoryContext, query: Omit<StatesQuery
   const states = await context.db.client.$queryRaw<({ state: Snapshot } & PageRow)[]>(statesAt({ ...query, tenantId }));
   const { rows, total } = splitPage(states);
   const opened = await Promise.all(rows.map(({ state }) => openState(context, state)));
-  return { rows: opened.map((state) => rowOf(query.type, state, query.at)), total };
+  return { rows: opened.map((state) => toPastRow(query.type, state, query.at)), total };
 }

@@ -1,35 +1,50 @@
 import type { MemoryType } from '../../db/tables.ts';
+import type { MemoryEvent } from '../../generated/prisma/client.ts';
+import type { RedactionCounts, TextCut } from '../../redaction/redactor.ts';
 import { toCamelCase } from '../../shared/names.ts';
 import type { MemoryRow } from '../memories.ts';
 import type { Snapshot } from '../mutation.ts';
 
-/** A memory as it was: what an event kept, in the form of a row. */
+export interface EventPayload {
+  before: Snapshot | null;
+  after: Snapshot | null;
+  /** How many of each kind were masked in what the caller gave. */
+  redacted: RedactionCounts | null;
+  /** Texts that were cut because they were too long. */
+  cut: readonly TextCut[];
+}
+
+export function readPayload({ payload }: Pick<MemoryEvent, 'payload'>): EventPayload {
+  const { before = null, after = null, redacted = null, cut = [] } = payload as unknown as Partial<EventPayload>;
+  return { before, after, redacted, cut };
+}
+
+/** A memory as it was at a moment: a snapshot in the form of a row. */
 export type PastRow = MemoryRow & {
-  /** The moment it is seen at: its confidence has decayed until then, and no further. */
+  /** The moment that it is viewed at: its confidence has decayed until then. */
   viewedAt: Date;
 };
 
-/** What events do not keep: references are counted now and were not told one by one. */
-const notKept = { referenceCount: 0, lastReferencedAt: null, lastShownAt: null };
+/** References are counted in the row only, so a past row has none. */
+const notInSnapshots = { referenceCount: 0, lastReferencedAt: null, lastShownAt: null };
 
-export function rowOf(type: MemoryType, snapshot: Snapshot, at: Date): PastRow {
-  const entries = Object.entries(snapshot).map(([name, value]) => [toCamelCase(name), valueOf(name, value)]);
+export function toPastRow(type: MemoryType, snapshot: Snapshot, at: Date): PastRow {
+  const entries = Object.entries(snapshot).map(([name, value]) => [toCamelCase(name), readValue(name, value)]);
   const row = Object.fromEntries(entries) as Record<string, unknown>;
-  return { ...notKept, ...ownOf(type, row), ...row, viewedAt: at } as unknown as PastRow;
+  return { ...notInSnapshots, ...deriveValues(type, row), ...row, viewedAt: at } as unknown as PastRow;
 }
 
-/** What an event does not keep of one type. */
-function ownOf(type: MemoryType, row: Record<string, unknown>): object {
+function deriveValues(type: MemoryType, row: Record<string, unknown>): object {
   if (type === 'episode') return { consolidated: row['consolidationStatus'] === 'consolidated' };
   return type === 'fact' ? { referenceSessions: [] } : {};
 }
 
-/** The moment a memory is looked at: a past one, or now. */
-export function viewedAt(row: object, now: Date): Date {
-  return 'viewedAt' in row ? (row.viewedAt as Date) : now;
-}
-
-function valueOf(name: string, value: unknown): unknown {
+function readValue(name: string, value: unknown): unknown {
   const isMoment = /_at$|^valid_(from|to)$/.test(name);
   return isMoment && typeof value === 'string' ? new Date(value) : value;
+}
+
+/** Returns the moment at which a row is viewed: its own for a past row, else now. */
+export function viewedAt(row: object, now: Date): Date {
+  return 'viewedAt' in row ? (row.viewedAt as Date) : now;
 }

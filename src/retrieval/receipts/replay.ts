@@ -3,7 +3,7 @@ import type { MemoryContext } from '../../memory/context.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { referenceKey, type Memory } from '../../memory/memories.ts';
 import { openState } from '../../memory/sealing.ts';
-import { rowOf } from '../../memory/history/snapshots.ts';
+import { toPastRow } from '../../memory/history/snapshots.ts';
 import { lineOf } from '../context/memory-lines.ts';
 import { digestOf, getReceipt, type Receipt, type ReceiptChoice } from './receipts.ts';
 import { renderBlock, sectionNames, type SectionName } from '../context/sections.ts';
@@ -60,7 +60,7 @@ async function readStatesShown(
   const states = await context.db.client.$queryRaw<VersionState[]>(selectStatesOfVersions(tenantId, chosen));
   const memories = new Map<string, Memory>();
   for (const { type, id, state } of states) {
-    const row = rowOf(type, await openState(context, state), asOf ?? createdAt);
+    const row = toPastRow(type, await openState(context, state), asOf ?? createdAt);
     memories.set(referenceKey({ type, id }), { type, row } as Memory);
   }
   return memories;

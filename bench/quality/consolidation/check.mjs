@@ -1,0 +1,170 @@
+// Checks the development data: valid JSON, unique ids, patterns that compile, patterns that match their own sentence, dates on the named weekday, counts.
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+const dir = path.dirname(fileURLToPath(import.meta.url));
+let problems = 0;
+const bad = (...m) => {
+  problems += 1;
+  console.log('PROBLEM', ...m);
+};
+const load = (n) => JSON.parse(fs.readFileSync(path.join(dir, n), 'utf8'));
+const re = (p, where) => {
+  try {
+    return new RegExp(p, 'iu');
+  } catch (e) {
+    bad(where, 'pattern does not compile', p, e.message);
+    return /$^/;
+  }
+};
+const halves = ['development', 'held-out'];
+const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
+const ids = new Set();
+const once = (id) => {
+  if (!id || ids.has(id)) bad('id missing or repeated', id);
+  ids.add(id);
+};
+// Notes quote texts, so those of the held-out half are printed only with --held-out.
+let quiet = false;
+const note = (...m) => {
+  if (!quiet) console.log(...m);
+};
+const total = {};
+const add = (k, n = 1) => {
+  total[k] = (total[k] ?? 0) + n;
+};
+
+for (const half of halves) {
+  quiet = half === 'held-out' && !process.argv.includes('--held-out');
+  const texts = load(`texts.${half}.json`);
+  const seen = new Set();
+  for (const t of texts) {
+    once(t.id);
+    if (seen.has(t.content)) bad(t.id, 'content repeated');
+    seen.add(t.content);
+    if (!t.content || Number.isNaN(Date.parse(t.observedAt)) || !['summary', 'speech'].includes(t.style))
+      bad(t.id, 'field');
+    if (t.keep.length > 4) bad(t.id, 'more than four items');
+    add(`texts ${half}`);
+    add(`texts ${half} ${t.style}`);
+    if (!t.keep.length) add(`texts ${half} empty`);
+    for (const k of t.keep) {
+      add(`items ${half} ${k.kind}`);
+      if (k.ends) add(`items ${half} with ends`);
+      if (!k.says || !k.subject || !k.must.length || !['fact', 'rule'].includes(k.kind))
+        bad(t.id, 'item field', k.says);
+      for (const p of k.must) if (!re(p, t.id).test(k.says)) bad(t.id, 'must does not match', p, '::', k.says);
+      for (const p of k.mustNot ?? []) if (re(p, t.id).test(k.says)) bad(t.id, 'mustNot matches', p, '::', k.says);
+      for (const p of t.never ?? []) if (re(p, t.id).test(k.says)) bad(t.id, 'never matches', p, '::', k.says);
+      // Another item of the same text must not satisfy every must of this one.
+      for (const o of t.keep)
+        if (
+          o !== k &&
+          k.must.every((p) => re(p, t.id).test(o.says)) &&
+          !(k.mustNot ?? []).some((p) => re(p, t.id).test(o.says))
+        )
+          note('note', t.id, 'is also satisfied by', JSON.stringify(o.says), 'for', JSON.stringify(k.says));
+      for (const d of k.says.match(/\d{4}-\d{2}-\d{2}/g) ?? []) {
+        const day = DAYS[new Date(`${d}T00:00Z`).getUTCDay()];
+        const named = DAYS.filter((x) => new RegExp(`\\b${x}\\b`, 'i').test(t.content));
+        if (named.length && !named.includes(day))
+          note(
+            'date?',
+            t.id,
+            t.observedAt,
+            DAYS[new Date(t.observedAt).getUTCDay()],
+            '| says',
+            d,
+            day,
+            '| text names',
+            named.join(),
+            '|',
+            k.says,
+          );
+      }
+    }
+    for (const p of t.never ?? [])
+      if (!re(p, t.id).test(t.content)) note('note', t.id, 'never pattern is not in the content:', p);
+  }
+  for (const [name, min] of [
+    ['note-changes', 22],
+    ['foreign', 25],
+  ])
+    if (fs.existsSync(path.join(dir, `${name}.${half}.json`))) {
+      const list = load(`${name}.${half}.json`);
+      add(`${name} ${half}`, list.length);
+      if (list.length < min) bad(name, half, 'too few');
+      for (const x of list) {
+        once(x.id);
+        if (name === 'note-changes') {
+          add(`${name} ${half} ${x.relation}`);
+          if (!['changes', 'repeats', 'unrelated'].includes(x.relation)) bad(x.id, x.relation);
+          if (!(Date.parse(x.first.observedAt) < Date.parse(x.second.observedAt))) bad(x.id, 'order of dates');
+          if (!x.first.text || !x.second.text) bad(x.id, 'text');
+        } else {
+          if (!x.content || !x.never.length) bad(x.id, 'field');
+          for (const p of x.never)
+            if (!re(p, x.id).test(x.content)) bad(x.id, 'never pattern is not in the content', p);
+          for (const m of x.may ?? []) {
+            if (!re(m, x.id).test(x.content)) bad(x.id, 'may pattern is not in the content', m);
+          }
+          if (x.segments) {
+            add(`${name} ${half} with segments`);
+            for (const s of x.segments) {
+              if (!['user', 'assistant', 'tool', 'document'].includes(s.speaker)) bad(x.id, s.speaker);
+              if (!x.content.includes(s.text)) bad(x.id, 'segment is not in the content', s.text.slice(0, 40));
+            }
+          }
+        }
+      }
+    }
+  if (fs.existsSync(path.join(dir, `agent-store.${half}.json`))) {
+    const s = load(`agent-store.${half}.json`);
+    add(`agent-store ${half} sessions`, s.sessions.length);
+    add(
+      `agent-store ${half} stored`,
+      s.sessions.reduce((n, x) => n + x.stored.length, 0),
+    );
+    add(`agent-store ${half} wrong`, s.wrong.length);
+    let last = 0;
+    for (const x of s.sessions) {
+      const t = Date.parse(x.observedAt);
+      if (!(t > last)) bad('agent-store', half, x.observedAt, 'order');
+      last = t;
+      if (!x.butler || !x.summary) bad('agent-store', x.observedAt);
+      for (const f of x.stored) if (!f.subject || !f.predicate || !f.content) bad('agent-store', x.observedAt, 'fact');
+    }
+    const live = new Map();
+    for (const x of s.sessions)
+      for (const f of x.stored) live.set(`${f.subject}|${f.predicate}`, `${f.subject} ${f.predicate} ${f.content}`);
+    for (const p of s.wrong) {
+      const r = re(p, 'wrong');
+      for (const v of live.values())
+        if (r.test(v)) bad('agent-store', half, 'wrong pattern matches a live stored fact', p, '::', v);
+    }
+  }
+  if (fs.existsSync(path.join(dir, `sentences.${half}.json`))) {
+    const list = load(`sentences.${half}.json`);
+    const min = half === 'development' ? 600 : 300;
+    if (list.length < min) bad('sentences', half, 'too few', list.length);
+    add(`sentences ${half}`, list.length);
+    for (const s of list) {
+      if (
+        !s.text ||
+        typeof s.keep !== 'boolean' ||
+        !'identity|preference|relation|possession|plan|state|health|schedule|instruction|smalltalk|request|lookup|hedge|session|opinion'
+          .split('|')
+          .includes(s.label)
+      )
+        bad('sentence', JSON.stringify(s));
+      const key = `s:${s.text.toLowerCase()}`;
+      if (ids.has(key)) bad('sentence repeated', s.text);
+      ids.add(key);
+      add(`sentences ${half} ${s.label}`);
+      add(`sentences ${half} keep ${s.keep}`);
+    }
+  }
+}
+console.log(total);
+console.log(problems ? `${problems} problems` : 'no problems');
+process.exitCode = problems ? 1 : 0;

@@ -1,0 +1,172 @@
+import { selectRunSnapshot } from '../../db/sql/consolidation-run-snapshot.ts';
+import { setEmbedding } from '../../db/sql/set-embedding.ts';
+import { writeSnapshotColumns } from '../../db/sql/write-snapshot-columns.ts';
+import { memoryTypes, type MemoryType } from '../../db/tables.ts';
+import { MemoryError } from '../../shared/errors.ts';
+import type { MemoryEvent, MemoryLink } from '../../generated/prisma/client.ts';
+import { vectorsOfOne, type EmbeddedText } from '../embed.ts';
+import { useActiveKey } from '../data-keys.ts';
+import { isLive } from '../facts/facts.ts';
+import { insertLink, removeLink, requireMemory } from '../links/links.ts';
+import { refuseSecondLiveFact } from '../memories.ts';
+import { readSnapshot, type Mutation, type Snapshot } from '../mutation.ts';
+import { openSnapshot, sealedColumns } from '../sealing.ts';
+import { changedSince } from './event-graph.ts';
+import { revertApplications } from './revert-applications.ts';
+import { readPayload } from './snapshots.ts';
+
+/** Reverts one event and records that. The embedding is that of the text that comes back, where one does. */
+export async function revert(
+  mutation: Mutation,
+  event: MemoryEvent,
+  embedding: EmbeddedText | undefined,
+): Promise<void> {
+  if (event.entityType === 'link') return revertLink(mutation, event);
+  if (['consolidation_run.succeeded', 'consolidation_run.undone'].includes(event.eventType)) {
+    return recordUndoneRun(mutation, event);
+  }
+  const type = memoryTypes.find((one) => one === event.entityType);
+  if (type !== undefined) return revertMemory(mutation, type, event, embedding);
+  throw new MemoryError(
+    'INVALID_TRANSITION',
+    `event ${event.id} is ${event.eventType}: only changes of memories and links, and consolidation runs that succeeded, can be undone`,
+  );
+}
+
+async function revertLink(mutation: Mutation, event: MemoryEvent): Promise<void> {
+  const { before, after } = readPayload(event);
+  const { createdAt, ...link } = (after ?? before) as unknown as MemoryLink;
+  const row = { ...link, createdAt: new Date(createdAt) };
+  if (after === null) await requireEnds(mutation, row);
+  const isDone = after === null ? await insertLink(mutation, row, event.id) : await removeLink(mutation, row, event.id);
+  if (isDone) return;
+  throw new MemoryError(
+    'CONFLICT',
+    `event ${event.id}: the link that it ${after === null ? 'removed' : 'made'} was changed since`,
+  );
+}
+
+/** Throws when an end of the link was erased since. */
+async function requireEnds(mutation: Mutation, link: MemoryLink): Promise<void> {
+  await requireMemory(mutation, 'source', { type: link.sourceType as MemoryType, id: link.sourceId });
+  await requireMemory(mutation, 'target', { type: link.targetType as MemoryType, id: link.targetId });
+}
+
+/** Changes nothing in the run itself: what it stored is reverted event by event. */
+async function recordUndoneRun(mutation: Mutation, { id, entityId }: MemoryEvent): Promise<void> {
+  const { transaction, tenantId } = mutation;
+  const [row] = await transaction.$queryRaw<{ snapshot: Snapshot }[]>(selectRunSnapshot(tenantId, entityId));
+  if (row === undefined) throw new MemoryError('NOT_FOUND', `consolidation run ${entityId} is not there`);
+  await mutation.record({
+    eventType: 'consolidation_run.undone',
+    entityType: 'consolidation_run',
+    entityId,
+    revertsEventId: id,
+    before: row.snapshot,
+    after: row.snapshot,
+  });
+}
+
+async function revertMemory(
+  mutation: Mutation,
+  type: MemoryType,
+  event: MemoryEvent,
+  embedding: EmbeddedText | undefined,
+): Promise<void> {
+  if (readPayload(event).after === null) throw removedForGood(event);
+  const { transaction, tenantId, context } = mutation;
+  const id = event.entityId;
+  const before = await readSnapshot(mutation, { type, id }, true);
+  const restored = await chooseValues(mutation, event, await openSnapshot(context, before, transaction));
+  const values = {
+    ...(await sealValues(mutation, before, restored)),
+    ...(type === 'rule' && (await revertApplications(mutation, event))),
+  };
+  if (Object.keys(values).length === 0) throw await changedSince(mutation, event, 'all that it did');
+  if (type === 'fact' && isLive(values['validity']) && !isLive(before['validity'])) {
+    await refuseSecondLiveFact(mutation, id);
+  }
+  const version = (before['version'] as number) + 1;
+  await transaction.$executeRaw(writeSnapshotColumns(type, { tenantId, id }, { ...values, version }));
+  if (embedding !== undefined) {
+    const vectors = await vectorsOfOne(context, transaction, embedding);
+    await transaction.$executeRaw(setEmbedding(type, { tenantId, id }, vectors));
+  }
+  const after = await readSnapshot(mutation, { type, id }, false);
+  await mutation.record({
+    eventType: `${type}.undone`,
+    entityType: type,
+    entityId: id,
+    revertsEventId: event.id,
+    before,
+    after,
+  });
+}
+
+/** Columns that are restored if nobody changed them since, and otherwise left alone. */
+const timeColumns = ['last_confirmed_at', 'last_applied_at', 'last_evaluated_at'];
+
+/** Columns that are counted anew. */
+const derivedColumns = ['applied_count', 'success_count', 'harmful_count', 'effectiveness_score', 'version'];
+
+/**
+ * Chooses the columns that the event changed, with their values before it. All values are in plain text: what a fact says
+ * is the same under another key.
+ */
+async function chooseValues(mutation: Mutation, event: MemoryEvent, current: Snapshot): Promise<Snapshot> {
+  const { context, transaction } = mutation;
+  const payload = readPayload(event);
+  if (payload.before === null) return chooseForgotten(mutation, event, current);
+  const before = await openSnapshot(context, payload.before, transaction);
+  const after = await openSnapshot(context, payload.after ?? {}, transaction);
+  const values: Snapshot = {};
+  for (const name of Object.keys(after).filter((column) => !isSame(before[column], after[column]))) {
+    if (derivedColumns.includes(name)) continue;
+    if (isSame(current[name], after[name])) values[name] = before[name] ?? null;
+    else if (!timeColumns.includes(name)) throw await changedSince(mutation, event, name);
+  }
+  return values;
+}
+
+/** Undoing the storing of a memory forgets it: an undo never deletes. */
+async function chooseForgotten(mutation: Mutation, event: MemoryEvent, current: Snapshot): Promise<Snapshot> {
+  const type = event.entityType;
+  const isGone = type === 'episode' ? current['forgotten_at'] !== null : !isLive(current['validity']);
+  if (isGone) throw await changedSince(mutation, event, type === 'episode' ? 'forgotten_at' : 'validity');
+  if (type === 'fact') return { validity: 'retracted', supersedes_id: null };
+  const forgottenAt = { forgotten_at: mutation.now.toISOString() };
+  return type === 'rule' ? { validity: 'retracted', ...forgottenAt } : forgottenAt;
+}
+
+/** Seals what is restored of a sealed fact, together with its other sealed columns. */
+async function sealValues(mutation: Mutation, current: Snapshot, values: Snapshot): Promise<Snapshot> {
+  const { context, transaction } = mutation;
+  const isConcerned = ['content', 'tags', 'metadata'].some((name) => name in values);
+  if (!isConcerned || (current['data_key_id'] ?? null) === null) return values;
+  const plain = { ...(await openSnapshot(context, current, transaction)), ...values };
+  const { content, tags, metadata } = plain as unknown as { content: string; tags: unknown; metadata: unknown };
+  const key = await useActiveKey(context, transaction);
+  const sealed = sealedColumns(key, current['id'] as string, { content, tags, metadata });
+  return {
+    ...values,
+    content: sealed.content,
+    tags: sealed.tags,
+    metadata: sealed.metadata,
+    sealed_content: `\\x${Buffer.from(sealed.sealedContent).toString('hex')}`,
+    data_key_id: sealed.dataKeyId,
+  };
+}
+
+/** The row is gone, and the event of its removal keeps nothing of what it said. */
+function removedForGood({ id, eventType, entityType, entityId }: MemoryEvent): MemoryError {
+  return new MemoryError(
+    'INVALID_TRANSITION',
+    `event ${id} (${eventType}) removed ${entityType} ${entityId} for good, and cannot be undone`,
+    { hint: 'Its tombstone and its history are left. Store it anew if it is needed.' },
+  );
+}
+
+/** Compares two JSON values of the database, which orders the keys of an object itself. */
+function isSame(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left ?? null) === JSON.stringify(right ?? null);
+}
