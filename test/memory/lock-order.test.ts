@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Transaction } from '../../src/db/database.ts';
 import { applyOutput } from '../../src/lifecycle/consolidation/apply.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { eraseSubject } from '../../src/memory/erasure/erasure.ts';
+import { eraseSubject, planSubjectErasure } from '../../src/memory/erasure/erasure.ts';
 import { undoEvent } from '../../src/memory/history/undo.ts';
 import { claimNext, evidenceOf, observe } from '../lifecycle/consolidation/setup.ts';
 import { createTestCore, lastEventOf, type TestCore } from '../support/core.ts';
@@ -33,8 +33,8 @@ const keysOf = (subject: string): Promise<Key[]> =>
 
 /** A consolidation run that states one fact for each key. */
 async function consolidate(subject: string, keys: readonly Key[], content: string): Promise<string> {
-  await observe(core, 'home', content);
-  const claim = await claimNext(context());
+  await observe(core, subject, content);
+  const claim = await claimNext(context(), { butler: subject });
   const evidence = evidenceOf(...claim.episodes);
   const facts = keys.map(({ predicate }) => ({ subject, predicate, content, scope: 'global', evidence }));
   await applyOutput(context(), claim.runId, { new_facts: facts });
@@ -83,11 +83,12 @@ describe.runIf(testEngine === 'postgres')('the locks of fact keys are taken in o
   it('by an erasure and a consolidation run', async () => {
     const keys = await keysOf('visitor');
     await consolidate('visitor', keys, 'tea');
+    const { confirmation } = await planSubjectErasure(context(), { subject: 'visitor' });
 
     expect(
       await runBoth(
         keys[0] as Key,
-        () => eraseSubject(context(), { subject: 'visitor', confirm: 'visitor' }),
+        () => eraseSubject(context(), { subject: 'visitor', confirm: confirmation }),
         () => consolidate('visitor', keys, 'coffee'),
       ),
     ).toEqual(['fulfilled', 'fulfilled']);
