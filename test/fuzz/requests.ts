@@ -15,7 +15,7 @@ import {
   type GraphQLObjectType,
 } from 'graphql';
 import { schema } from '../../src/graphql/schema.ts';
-import { tools } from '../../src/mcp/tools.ts';
+import { tools } from '../../src/mcp/tools/tools.ts';
 import { broken, jsonObjects, jsonValues, numbers, texts } from './texts.ts';
 
 type Field = GraphQLField<unknown, unknown>;
