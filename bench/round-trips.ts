@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
+import { Client } from 'pg';
 import { createToken, hashToken } from '../src/auth/tokens.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import { createMemory, type MemoryCore } from '../src/create-memory.ts';
@@ -15,7 +15,18 @@ import { createLogger } from '../src/shared/logger.ts';
 import { ratio, type Benchmark, type Figure } from './benchmark.ts';
 
 /** Round trips of each operation before the write path was shortened. */
-const before: Record<string, number> = {};
+const before: Record<string, number> = {
+  storeEpisode: 7,
+  'storeEpisode, sent again with its idempotency key': 8,
+  'storeFact, new': 15,
+  'storeFact, confirming': 14,
+  'storeFact, superseding': 21,
+  storeRule: 13,
+  confirmMemory: 12,
+  forgetMemory: 12,
+  'token lookup': 4,
+  'undo of a forgetting': 30,
+};
 
 export const roundTrips: Benchmark = {
   question:
@@ -43,6 +54,8 @@ async function countAll(core: MemoryCore): Promise<Figure[]> {
   await storeEpisode(context, { butler: 'bench', content: 'The first write registers the embedding model' });
   const idempotent = { butler: 'bench', content: 'once', idempotencyKey: 'once' };
   await storeEpisode(context, idempotent);
+  const { id: knownId } = await storeFact(context, { subject: 'user', predicate: 'reads', content: 'novels' });
+  const known = { type: 'fact', id: knownId } as const;
   const figures = [
     await count('storeEpisode', () => storeEpisode(context, { butler: 'bench', content: 'tea at five' })),
     await count('storeEpisode, sent again with its idempotency key', () => storeEpisode(context, idempotent)),
@@ -50,8 +63,8 @@ async function countAll(core: MemoryCore): Promise<Figure[]> {
     await count('storeFact, confirming', () => fact('tea')),
     await count('storeFact, superseding', () => fact('coffee')),
     await count('storeRule', () => storeRule(context, { content: 'Serve tea at five' })),
-    await count('confirmMemory', async () => confirmMemory(context, { type: 'fact', id: (await fact('juice')).id })),
-    await count('forgetMemory', async () => forgetMemory(context, { type: 'fact', id: (await fact('water')).id })),
+    await count('confirmMemory', () => confirmMemory(context, known)),
+    await count('forgetMemory', () => forgetMemory(context, known)),
     await count('token lookup', () => core.db.findToken(hashToken(token), new Date())),
   ];
   const { id } = await core.db.forTenant('default').client.memoryEvent.findFirstOrThrow({
@@ -64,11 +77,12 @@ let sent = 0;
 
 /** Before the first connection: each keeps the function that it finds. */
 function countQueries(): void {
-  const { query } = pg.Client.prototype;
-  pg.Client.prototype.query = function counted(this: pg.Client, ...given: unknown[]) {
+  const query = Reflect.get(Client.prototype, 'query') as (...given: unknown[]) => unknown;
+  const counted = function counted(this: Client, ...given: unknown[]): unknown {
     sent++;
-    return Reflect.apply(query, this, given) as never;
-  } as typeof query;
+    return Reflect.apply(query, this, given);
+  };
+  Reflect.set(Client.prototype, 'query', counted);
 }
 
 async function count(what: string, work: () => Promise<unknown>): Promise<Figure> {
