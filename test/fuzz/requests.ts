@@ -16,7 +16,7 @@ import {
 } from 'graphql';
 import { schema } from '../../src/graphql/schema.ts';
 import { writeCursor } from '../../src/memory/cursors.ts';
-import { tools } from '../../src/mcp/tools.ts';
+import { tools } from '../../src/mcp/tools/tools.ts';
 import { broken, jsonObjects, jsonValues, numbers, texts } from './texts.ts';
 
 type Field = GraphQLField<unknown, unknown>;
