@@ -22,10 +22,10 @@ export function checkPageSize({ first, last }: PageArguments): void {
 }
 
 /** Reads a page by number, for lists that do not change while they are read. `list` names the list that cursors are of. */
-export async function readPage<Item>(
+export async function readPage(
   list: string,
   args: PageArguments,
-  read: (page: Page) => Promise<{ items: Item[]; total: number }>,
+  read: (page: Page) => Promise<{ items: unknown[]; total: number }>,
 ): Promise<object> {
   const { offset, limit } = choosePage(list, args);
   // One more than asked for tells whether there is a next page.

@@ -19,8 +19,8 @@ const fetch = (request: Request): Promise<Response> => testApp.app.fetch(request
 
 async function expectRefused(query: string, variables: Record<string, unknown>, message: RegExp): Promise<void> {
   log = '';
-  const { operations, createContext } = testApp.app;
-  const contextValue = createContext({}, { tenantId: 'default', butler: null, role: 'admin' });
+  const { operations } = testApp.app;
+  const contextValue = testApp.app.createContext({}, { tenantId: 'default', butler: null, role: 'admin' });
   const document = operations.parse(query);
   const { errors } = await operations.execute({ document, variableValues: variables, contextValue });
   expect(errors?.[0]).toMatchObject({
