@@ -17,6 +17,7 @@ import { quality } from './quality.ts';
 import { recall } from './recall.ts';
 import { redaction } from './redaction.ts';
 import { reembed } from './reembed.ts';
+import { roundTrips } from './round-trips.ts';
 import { startUp } from './start-up.ts';
 
 const benchmarks: Record<string, Benchmark> = {
@@ -33,6 +34,7 @@ const benchmarks: Record<string, Benchmark> = {
   recall,
   redaction,
   reembed,
+  'round-trips': roundTrips,
   'start-up': startUp,
 };
 

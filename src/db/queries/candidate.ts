@@ -1,4 +1,4 @@
-import type { MemoryType } from '../sql/memory-snapshot.ts';
+import type { MemoryType } from '../tables.ts';
 import type { RowFilter } from '../sql/search-filter.ts';
 import type { PastVectors } from '../sql/search-rows.ts';
 import type { KeywordQuery } from './search-words.ts';

@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { columnsToShow } from '../sql/memories-to-show.ts';
-import type { MemoryType } from '../sql/memory-snapshot.ts';
+import type { MemoryType } from '../tables.ts';
 import { rowsToSearch } from '../sql/search-rows.ts';
 import type { CandidateQuery, SemanticQuery } from './candidate.ts';
 import { scoreNoWords, scoreWords, selectWordMatches, sumWords } from './search-words.ts';

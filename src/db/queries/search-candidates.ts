@@ -1,7 +1,7 @@
 import pgvector from 'pgvector';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { TenantDatabase } from '../database.ts';
-import type { MemoryType } from '../sql/memory-snapshot.ts';
+import type { MemoryType } from '../tables.ts';
 import { milliseconds, readMoments } from '../sql/moments.ts';
 import { rowConditions } from '../sql/search-filter.ts';
 import { pastRows } from '../sql/search-rows.ts';

@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { TenantDatabase } from '../database.ts';
-import type { MemoryType } from '../sql/memory-snapshot.ts';
+import type { MemoryType } from '../tables.ts';
 import { rowConditions, type RowFilter } from '../sql/search-filter.ts';
 import { rowsToSearch } from '../sql/search-rows.ts';
 

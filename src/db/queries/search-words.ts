@@ -1,5 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { MemoryType } from '../sql/memory-snapshot.ts';
+import type { MemoryType } from '../tables.ts';
 import type { RowFilter } from '../sql/search-filter.ts';
 
 /** What the keyword channel looks for. */

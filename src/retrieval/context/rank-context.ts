@@ -1,6 +1,6 @@
 import type { Candidate } from '../../db/queries/candidate.ts';
 import { readMemoriesToShow, selectStandingMemories } from '../../db/sql/memories-to-show.ts';
-import { memoryTypes, type MemoryType } from '../../db/sql/memory-snapshot.ts';
+import { memoryTypes, type MemoryType } from '../../db/tables.ts';
 import type { RowFilter } from '../../db/sql/search-filter.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';

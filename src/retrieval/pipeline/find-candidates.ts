@@ -1,6 +1,6 @@
 import type { Candidate, CandidateQuery, SemanticQuery } from '../../db/queries/candidate.ts';
 import { findCandidates, type CandidateSearch } from '../../db/queries/search-candidates.ts';
-import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../../db/tables.ts';
 import { isNarrow } from '../../db/sql/search-filter.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';

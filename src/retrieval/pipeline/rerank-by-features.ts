@@ -1,4 +1,4 @@
-import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../../db/tables.ts';
 import { rescore, withRerankScore, type MatchParts, type Ranked } from './ranked.ts';
 
 interface ChannelWeights {

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts';
-import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../../db/tables.ts';
 import { effectiveConfidence } from '../../memory/confidence.ts';
 import type { Maturity } from '../../memory/rules/rule-maturity.ts';
 import { millisecondsPerDay } from '../../shared/durations.ts';

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { sampleRows, type SampledWordCount } from '../../db/queries/search-word-counts.ts';
 import type { Database } from '../../db/database.ts';
-import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../../db/tables.ts';
 import type { RowFilter } from '../../db/sql/search-filter.ts';
 import type { CountedType } from '../../db/queries/search-plan.ts';
 

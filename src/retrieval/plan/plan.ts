@@ -12,7 +12,7 @@ import {
   sampleWords,
   type WordCount,
 } from '../../db/queries/search-word-counts.ts';
-import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../../db/tables.ts';
 import { isNarrow, rowConditions, type RowFilter } from '../../db/sql/search-filter.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';

@@ -1,4 +1,4 @@
-import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../../db/tables.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { sectionOf, type SectionName } from '../context/sections.ts';
 import type { CompositeParts, DropStage, MatchParts, Ranked } from '../pipeline/ranked.ts';
