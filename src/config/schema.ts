@@ -132,33 +132,6 @@ const scoreWeights = table(
   },
 );
 
-const channelWeights = (defaults: { semantic: number; keyword: number }, of: string) =>
-  table(
-    {
-      semantic: setting(share, {
-        default: defaults.semantic,
-        description: `Weight of the semantic channel in a hybrid search, for ${of}`,
-      }),
-      keyword: setting(share, {
-        default: defaults.keyword,
-        description: `Weight of the keyword channel in a hybrid search, for ${of}`,
-      }),
-    },
-    ({ semantic, keyword }) =>
-      semantic + keyword > 0
-        ? undefined
-        : {
-            allowed: 'two weights of which one at least is above 0',
-            given: `semantic ${semantic}, keyword ${keyword}`,
-          },
-  );
-
-const neighbourWeight = (value: number, where: string) =>
-  setting(share, { default: value, description: `Share at which a word counts for an episode that stands ${where}` });
-
-const maturityWeight = (value: number, maturity: string) =>
-  setting(numberBetween(0, 2), { default: value, description: `What the score of ${maturity} is multiplied by` });
-
 const contextShare = (value: number, of: string) =>
   setting(share, { default: value, description: `Share of a context's tokens that ${of} may take; at most 1 in sum` });
 
@@ -171,10 +144,6 @@ const assembledContext = table(
     facts_share: contextShare(0.5, 'facts'),
     rules_share: contextShare(0.3, 'rules'),
     episodes_share: contextShare(0.2, 'recent episodes'),
-    identity_share: setting(share, {
-      default: 0.4,
-      description: 'Share of what facts may take that is kept for who the user is, whatever the prompt is about',
-    }),
     include_episodes: setting(flag, {
       default: true,
       description: 'Whether a context has recent episodes when its caller does not say',
@@ -210,80 +179,33 @@ const retrieval = table({
     description:
       'Rows of a type up to which each is compared, at least; more beside many tenants. 0 always uses indexes',
   }),
-  fusion: setting(oneOf('weighted', 'rrf'), {
-    default: 'weighted',
-    description: 'How a hybrid search joins its channels: by their scores, or by reciprocal ranks',
-  }),
   rrf_k: setting(numberBetween(1, 1000), {
     default: 60,
-    description: 'The k of reciprocal rank fusion: weight / (k + rank)',
+    description: 'The k of reciprocal rank fusion: 1 / (k + rank), summed over both channels',
   }),
-  channel_weights: channelWeights({ semantic: 0.35, keyword: 0.65 }, 'episodes'),
-  learned_channel_weights: channelWeights({ semantic: 0.8, keyword: 0.2 }, 'facts and rules'),
-  bm25: table({
-    k1: setting(numberBetween(0, 10), { default: 0.9, description: 'How much further occurrences of a word add' }),
-    b: setting(share, { default: 0.4, description: 'How much the length of a memory counts against it' }),
+  rerank: setting(oneOf('features', 'cross-encoder', 'off'), {
+    default: 'features',
+    description:
+      'What orders the fused candidates of a hybrid search: weighted features, these and then a cross-encoder, or their ranks alone',
   }),
-  neighbour_weights: table({
-    previous: neighbourWeight(0.6, 'in the episode before it'),
-    second_previous: neighbourWeight(0.5, 'in the second episode before it'),
-    next: neighbourWeight(0.4, 'in the episode after it'),
-    second_next: neighbourWeight(0.2, 'in the second episode after it'),
-    reply: neighbourWeight(0.95, 'in the episode before it, if that one asks something'),
-  }),
-  session_weight: setting(share, {
-    default: 0.5,
-    description: 'Share of the score of an episode that hangs on how near its session comes, in weighted fusion',
-  }),
-  question_weight: setting(share, {
-    default: 0.9,
-    description: 'What the score of an episode that asks something is multiplied by, in weighted fusion',
-  }),
-  rerank: table({
-    enabled: setting(flag, {
-      default: false,
-      description: 'Whether a cross-encoder reads the best matches of a hybrid search together with the query',
-    }),
+  cross_encoder: table({
     model: setting(modelId, {
       default: 'Xenova/ms-marco-MiniLM-L-6-v2',
-      description: 'That model: one for sequence classification with a single output; the package carries none',
+      description: 'The cross-encoder: a model for sequence classification with a single output; the package has none',
     }),
     dtype: setting(oneOf('fp32', 'fp16', 'q8', 'q4'), {
       default: 'q8',
       description: 'Precision of its weights',
     }),
     candidates: setting(wholeNumber(1, 50), { default: 50, description: 'Matches that it reads, the best ones' }),
-    weight: setting(share, { default: 0.5, description: 'Share of what it says in the score' }),
-  }),
-  relevance_floor: setting(share, {
-    default: 0.1,
-    description: 'Relevance, as a share of the best, below which recall leaves a memory out',
-  }),
-  min_similarity: setting(share, {
-    default: 0.15,
-    description: 'Cosine similarity that recall asks of a memory which shares no word with the topic',
   }),
   intent_routing: setting(flag, {
     default: true,
     description: 'Whether the kind of question (identity, preference, procedure, episode) weighs what is found',
   }),
-  cluster_limit: setting(count, {
-    default: 3,
-    description: 'Facts of one subject and predicate that a recall brings while others wait',
-  }),
-  duplicate_similarity: setting(share, {
-    default: 0.9,
-    description: 'Share of common words from which a recall takes two memories for one',
-  }),
   recency_half_life_days: setting(numberAbove(0, days), {
     default: 30,
     description: 'Days since the last reference, or else creation, after which recency is one half',
-  }),
-  maturity_weights: table({
-    candidate: maturityWeight(0.8, 'a candidate rule'),
-    established: maturityWeight(1, 'an established rule'),
-    proven: maturityWeight(1.1, 'a proven rule'),
-    anti_pattern: maturityWeight(1, 'a warning'),
   }),
   context_token_budget: setting(wholeNumber(0, 1_000_000), {
     default: 3000,

@@ -10,7 +10,7 @@ export type CrossEncoderOptions = Omit<
   'provider' | 'dimensions' | 'queryCacheEntries' | 'maxTextsInFlight'
 >;
 
-const wanted: WantedModel = { name: 'Reranking model', otherwise: 'set retrieval rerank.enabled = false' };
+const wanted: WantedModel = { name: 'Reranking model', otherwise: 'set retrieval rerank = "features"' };
 
 /** Finds or downloads the files, so that a server that cannot rerank does not start. Loads nothing yet. */
 export async function createCrossEncoder(options: CrossEncoderOptions): Promise<CrossEncoder> {
