@@ -1,6 +1,6 @@
 import { chooseTenants } from './choose-tenants.ts';
 import type { MemoryCore } from '../create-memory.ts';
-import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
+import { memoryTypes, type MemoryType } from '../db/tables.ts';
 import { invalidInput } from '../shared/errors.ts';
 import { recordReadByHand } from '../memory/accesses.ts';
 import { createTenantContext, type MemoryContext } from '../memory/context.ts';

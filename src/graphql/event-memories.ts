@@ -3,7 +3,7 @@ import type { MemoryContext } from '../memory/context.ts';
 import type { MemoryReference } from '../memory/links/links.ts';
 import { loadersOf } from './loaders.ts';
 import { loadMemories, referenceKey, type StoredRow } from '../memory/memories.ts';
-import { memoryTypes } from '../db/sql/memory-snapshot.ts';
+import { memoryTypes } from '../db/tables.ts';
 
 type EventOfMemory = Pick<MemoryEvent, 'entityType' | 'entityId'>;
 type Memories = Map<string, StoredRow>;

@@ -2,7 +2,7 @@ import type { Transaction } from '../db/database.ts';
 import { announceEvents } from '../db/events/event-signal.ts';
 import { changeMemories, type ChangedMemory, type MemoriesChange } from '../db/sql/change-memories.ts';
 import type { EventOrigin } from '../db/sql/event-rows.ts';
-import type { MemoryType } from '../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../db/tables.ts';
 import { nextMemoryId } from '../db/sql/next-memory-id.ts';
 import type { PageOfDue } from '../db/sql/page-of-due.ts';
 import { isOutage } from '../shared/errors.ts';

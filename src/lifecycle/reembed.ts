@@ -1,4 +1,4 @@
-import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
+import { memoryTypes, type MemoryType } from '../db/tables.ts';
 import {
   clearVectors,
   countVectors,

@@ -3,7 +3,7 @@ import type { Transaction } from '../db/database.ts';
 import { announceEvents } from '../db/events/event-signal.ts';
 import { insertCreations } from '../db/sql/insert-creations.ts';
 import { insertEvents } from '../db/sql/insert-events.ts';
-import type { MemoryType } from '../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../db/tables.ts';
 import { MemoryError } from '../shared/errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Omissions } from '../redaction/redactor.ts';

@@ -10,7 +10,7 @@ import {
   type MemoryOrder,
 } from '../db/sql/list-memories.ts';
 import type { MemoryFilter } from '../db/sql/memory-filter.ts';
-import type { MemoryType } from '../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../db/tables.ts';
 import { invalidInput } from '../shared/errors.ts';
 import type { MemoryContext } from './context.ts';
 import { liveValidities } from './facts/facts.ts';

@@ -1,5 +1,5 @@
 import { readMemoryRows, selectMemoryRows } from '../db/sql/memory-rows.ts';
-import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
+import { memoryTypes, type MemoryType } from '../db/tables.ts';
 import type { Transaction } from '../db/database.ts';
 import type { StoredFact } from '../db/stored-fact.ts';
 import { MemoryError } from '../shared/errors.ts';

@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../db/database.ts';
-import { selectSnapshot, type MemoryType } from '../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../db/tables.ts';
+import { selectSnapshot } from '../db/queries/snapshots.ts';
 import { MemoryError } from '../shared/errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Omissions } from '../redaction/redactor.ts';

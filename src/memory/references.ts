@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Database, TenantDatabase } from '../db/database.ts';
 import { bumpReferencesOf, type ReferenceCount } from '../db/sql/bump-references.ts';
-import { memoryTypes, type MemoryType } from '../db/sql/memory-snapshot.ts';
+import { memoryTypes, type MemoryType } from '../db/tables.ts';
 import type { MemoryContext } from './context.ts';
 import type { MemoryReference } from './links/links.ts';
 import { isReadOnly } from './permissions.ts';

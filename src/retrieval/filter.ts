@@ -1,5 +1,5 @@
-import type { MemoryType } from '../db/sql/memory-snapshot.ts';
-import { memoryTypes } from '../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../db/tables.ts';
+import { memoryTypes } from '../db/tables.ts';
 import type { RowFilter } from '../db/sql/search-filter.ts';
 import { invalidInput } from '../shared/errors.ts';
 import { permanences, type Permanence } from '../memory/confidence.ts';

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { embedderOptions } from '../../src/create-memory.ts';
-import { memoryTables, memoryTypes } from '../../src/db/sql/memory-snapshot.ts';
+import { memoryTables, memoryTypes } from '../../src/db/tables.ts';
 import { alignVectorDimensions } from '../../src/db/vector-dimensions.ts';
 import { createEmbedder } from '../../src/embedding/create-embedder.ts';
 import { modelKey, type Embedder } from '../../src/embedding/embedder.ts';

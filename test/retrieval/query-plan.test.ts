@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Prisma } from '../../src/generated/prisma/client.ts';
 import type { TenantDatabase } from '../../src/db/database.ts';
-import { memoryTables } from '../../src/db/sql/memory-snapshot.ts';
+import { memoryTables } from '../../src/db/tables.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { searchMemories, searchMemoriesBatch } from '../../src/retrieval/search.ts';

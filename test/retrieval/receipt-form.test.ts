@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memoryTypes } from '../../src/db/sql/memory-snapshot.ts';
+import { memoryTypes } from '../../src/db/tables.ts';
 import {
   keepCandidate,
   keepChoice,

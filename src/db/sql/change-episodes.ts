@@ -1,5 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import { snapshotOf } from './memory-snapshot.ts';
+import { snapshotOf } from '../queries/snapshots.ts';
 
 /** Of several episodes at once, with what each was before and is after; those that do not meet the condition stay. */
 export function changeEpisodes(

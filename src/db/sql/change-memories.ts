@@ -1,6 +1,7 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { insertEventsOf, type EventOrigin } from './event-rows.ts';
-import { memoryTables, snapshotOf, type MemoryType } from './memory-snapshot.ts';
+import { memoryTables, type MemoryType } from '../tables.ts';
+import { snapshotOf } from '../queries/snapshots.ts';
 
 export interface MemoriesChange {
   type: MemoryType;

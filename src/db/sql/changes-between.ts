@@ -1,5 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import { memoryTypes } from './memory-snapshot.ts';
+import { memoryTypes } from '../tables.ts';
 import { pageWithTotal } from './page-with-total.ts';
 
 export const changeKinds = ['created', 'changed', 'superseded', 'forgotten', 'expired', 'restored', 'removed'] as const;

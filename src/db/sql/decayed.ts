@@ -1,7 +1,7 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { effectiveConfidenceAt } from './effective-confidence.ts';
 import { isDueForInversion, type InversionThresholds } from './inversions.ts';
-import { memoryTables } from './memory-snapshot.ts';
+import { memoryTables } from '../tables.ts';
 import { pageOfDue } from './page-of-due.ts';
 
 export interface DecayQuery {

@@ -1,5 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import { memoryTables, memoryTypes, type MemoryType } from './memory-snapshot.ts';
+import { memoryTables, memoryTypes, type MemoryType } from '../tables.ts';
 
 /** What an erasure takes away besides the rows of the memories, and how it finds that. */
 

@@ -1,5 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { MemoryType } from './memory-snapshot.ts';
+import type { MemoryType } from '../tables.ts';
 
 /** Who did it, when and on which request, for statements that write the events of many changes themselves. */
 export interface EventOrigin {

@@ -1,5 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import { memoryTables, snapshotOf, type MemoryType } from './memory-snapshot.ts';
+import { memoryTables, type MemoryType } from '../tables.ts';
+import { snapshotOf } from '../queries/snapshots.ts';
 
 type EventRow = Prisma.MemoryEventCreateManyInput;
 

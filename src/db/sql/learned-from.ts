@@ -1,5 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import { memoryTables } from './memory-snapshot.ts';
+import { memoryTables } from '../tables.ts';
 
 export interface LearnedFromQuery {
   tenantId: string;

@@ -1,7 +1,7 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { effectiveConfidenceAt } from './effective-confidence.ts';
 import { whereMemory, type MemoryFilter } from './memory-filter.ts';
-import { memoryTables, type MemoryType } from './memory-snapshot.ts';
+import { memoryTables, type MemoryType } from '../tables.ts';
 
 export const memoryOrders = [
   'createdAt',

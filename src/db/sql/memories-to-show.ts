@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { toSnakeCase } from '../../shared/names.ts';
-import { memoryTables, type MemoryType } from './memory-snapshot.ts';
+import { memoryTables, type MemoryType } from '../tables.ts';
 import { milliseconds, readMoments } from './moments.ts';
 import { rowConditions, type RowFilter } from './search-filter.ts';
 

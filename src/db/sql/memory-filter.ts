@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { effectiveConfidenceAt } from './effective-confidence.ts';
-import type { MemoryType } from './memory-snapshot.ts';
+import type { MemoryType } from '../tables.ts';
 
 /** What a reader may ask of memories. A condition on what a type does not have excludes that type. */
 export interface MemoryFilter {

@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { toSnakeCase } from '../../shared/names.ts';
-import { memoryTables, memoryTypes, type MemoryType } from './memory-snapshot.ts';
+import { memoryTables, memoryTypes, type MemoryType } from '../tables.ts';
 import { milliseconds, readMoments } from './moments.ts';
 
 /** Every column but vectors and lexemes, by the names that rows have in here. */

@@ -1,5 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import { memoryTables, type MemoryType } from './memory-snapshot.ts';
+import { memoryTables, type MemoryType } from '../tables.ts';
 
 /** The next that a sweep would look at, for passing over one that it cannot look at. */
 export function nextMemoryId(type: MemoryType, tenantId: string, after: string): Prisma.Sql {

@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { insertEventsOf, type EventOrigin } from './event-rows.ts';
-import { memoryTables } from './memory-snapshot.ts';
+import { memoryTables } from '../tables.ts';
 import { pageOfDue } from './page-of-due.ts';
 
 export interface OldMemoriesQuery {

@@ -1,5 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import { memoryTables, snapshotOf, type MemoryType } from './memory-snapshot.ts';
+import { memoryTables, type MemoryType } from '../tables.ts';
+import { snapshotOf } from '../queries/snapshots.ts';
 
 /**
  * Where what events add up to is not what there is: told forwards, by the last event up to a moment, and backwards, by what

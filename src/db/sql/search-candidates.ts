@@ -1,6 +1,6 @@
 import pgvector from 'pgvector';
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { MemoryType } from './memory-snapshot.ts';
+import type { MemoryType } from '../tables.ts';
 import { columnsToShow } from './memories-to-show.ts';
 import { milliseconds } from './moments.ts';
 import { rowConditions, type RowFilter } from './search-filter.ts';

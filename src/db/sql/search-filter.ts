@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { effectiveConfidenceAt } from './effective-confidence.ts';
-import type { MemoryType } from './memory-snapshot.ts';
+import type { MemoryType } from '../tables.ts';
 
 /** What a search may return, with nothing left open. Null means any. */
 export interface RowFilter {

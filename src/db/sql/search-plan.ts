@@ -1,5 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import { memoryTables, type MemoryType } from './memory-snapshot.ts';
+import { memoryTables, type MemoryType } from '../tables.ts';
 import type { RowToEmbed } from './reembed-rows.ts';
 import { rowConditions, type RowFilter } from './search-filter.ts';
 import { pastRows, rowsToSearch } from './search-rows.ts';

@@ -1,6 +1,6 @@
 import pgvector from 'pgvector';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { memoryTables, type MemoryType } from './memory-snapshot.ts';
+import { memoryTables, type MemoryType } from '../tables.ts';
 
 export interface NewEmbedding {
   vector: Float32Array;

@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { whereMemory, type MemoryFilter } from './memory-filter.ts';
-import { memoryTables, type MemoryType } from './memory-snapshot.ts';
+import { memoryTables, type MemoryType } from '../tables.ts';
 import { pageWithTotal } from './page-with-total.ts';
 
 export interface TimelineQuery {

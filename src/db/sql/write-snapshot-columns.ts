@@ -1,5 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import { memoryTables, type MemoryType } from './memory-snapshot.ts';
+import { memoryTables, type MemoryType } from '../tables.ts';
 
 /** Writes columns as an event kept them: the database turns its own JSON back into its own types. */
 export function writeSnapshotColumns(

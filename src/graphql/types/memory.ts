@@ -1,4 +1,4 @@
-import { memoryTypes, type MemoryType } from '../../db/sql/memory-snapshot.ts';
+import { memoryTypes, type MemoryType } from '../../db/tables.ts';
 import { invalidInput } from '../../shared/errors.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { generationOf, type Generational } from '../../memory/generation.ts';

@@ -20,7 +20,7 @@ import {
   selectStanding,
   type Erased,
 } from '../../db/sql/erase.ts';
-import { memoryTypes, type MemoryType } from '../../db/sql/memory-snapshot.ts';
+import { memoryTypes, type MemoryType } from '../../db/tables.ts';
 import type { Sealable } from '../../db/stored-fact.ts';
 import { invalidInput, MemoryError } from '../../shared/errors.ts';
 import type { Erasure, Prisma } from '../../generated/prisma/client.ts';

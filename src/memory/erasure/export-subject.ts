@@ -1,5 +1,5 @@
 import { selectFactsAbout, selectMentions } from '../../db/sql/erase.ts';
-import { memoryTypes } from '../../db/sql/memory-snapshot.ts';
+import { memoryTypes } from '../../db/tables.ts';
 import { selectReceiptsOf } from '../../db/sql/receipts-of.ts';
 import { invalidInput } from '../../shared/errors.ts';
 import type { Fact, MemoryEvent, MemoryLink, Prisma } from '../../generated/prisma/client.ts';

@@ -1,6 +1,6 @@
 import { changesBetween, countChangesBetween, type ChangeKind } from '../../db/sql/changes-between.ts';
 import { splitPage, type PageRow } from '../../db/sql/page-with-total.ts';
-import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../../db/tables.ts';
 import { invalidInput } from '../../shared/errors.ts';
 import type { MemoryContext } from '../context.ts';
 import { namesOfChanges } from './history.ts';

@@ -1,4 +1,4 @@
-import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../../db/tables.ts';
 import { latestEventsOf } from '../../db/sql/latest-events-of.ts';
 import { splitPage, type PageRow } from '../../db/sql/page-with-total.ts';
 import { statesAt, type StatesQuery } from '../../db/sql/states-at.ts';

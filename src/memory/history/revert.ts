@@ -1,7 +1,7 @@
 import { selectRunSnapshot } from '../../db/sql/consolidation-run-snapshot.ts';
 import { setEmbedding } from '../../db/sql/set-embedding.ts';
 import { writeSnapshotColumns } from '../../db/sql/write-snapshot-columns.ts';
-import { memoryTypes, type MemoryType } from '../../db/sql/memory-snapshot.ts';
+import { memoryTypes, type MemoryType } from '../../db/tables.ts';
 import { MemoryError } from '../../shared/errors.ts';
 import type { MemoryEvent, MemoryLink } from '../../generated/prisma/client.ts';
 import { vectorsOfOne, type EmbeddedText } from '../embed.ts';

@@ -1,4 +1,4 @@
-import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../../db/tables.ts';
 import type { MemoryEvent } from '../../generated/prisma/client.ts';
 import type { RedactionCounts, TextCut } from '../../redaction/redactor.ts';
 import { toCamelCase } from '../../shared/names.ts';

@@ -1,5 +1,5 @@
 import { splitPage, type PageRow } from '../../db/sql/page-with-total.ts';
-import { memoryTypes, type MemoryType } from '../../db/sql/memory-snapshot.ts';
+import { memoryTypes, type MemoryType } from '../../db/tables.ts';
 import { timeline } from '../../db/sql/timeline.ts';
 import { invalidInput } from '../../shared/errors.ts';
 import type { MemoryContext } from '../context.ts';

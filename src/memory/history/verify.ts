@@ -1,4 +1,4 @@
-import { memoryTypes } from '../../db/sql/memory-snapshot.ts';
+import { memoryTypes } from '../../db/tables.ts';
 import {
   differencesOfCounters,
   replayDifferences,

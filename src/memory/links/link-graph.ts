@@ -1,5 +1,5 @@
 import { linksOf, type LinkDirection } from '../../db/sql/links-of.ts';
-import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../../db/tables.ts';
 import { invalidInput, MemoryError } from '../../shared/errors.ts';
 import type { MemoryContext } from '../context.ts';
 import { mutateOnce } from '../idempotency.ts';

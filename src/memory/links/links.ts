@@ -1,4 +1,4 @@
-import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../../db/tables.ts';
 import { invalidInput, MemoryError } from '../../shared/errors.ts';
 import type { MemoryLink } from '../../generated/prisma/client.ts';
 import type { Mutation } from '../mutation.ts';

@@ -1,5 +1,5 @@
 import { readMemoriesToShow, selectStandingMemories } from '../../db/sql/memories-to-show.ts';
-import { memoryTypes } from '../../db/sql/memory-snapshot.ts';
+import { memoryTypes } from '../../db/tables.ts';
 import type { CandidateRow } from '../../db/sql/search-candidates.ts';
 import type { RowFilter } from '../../db/sql/search-filter.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';

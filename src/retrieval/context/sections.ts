@@ -1,4 +1,4 @@
-import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../../db/tables.ts';
 
 export const sectionNames = ['facts', 'rules', 'episodes'] as const;
 export type SectionName = (typeof sectionNames)[number];

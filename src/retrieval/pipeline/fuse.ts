@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts';
-import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../../db/tables.ts';
 import type { CandidateRow } from '../../db/sql/search-candidates.ts';
 import { createConversationWeight, readConversation, type ConversationParts } from './conversation.ts';
 import type { SearchMode } from '../query/defaults.ts';

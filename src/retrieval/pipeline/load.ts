@@ -1,5 +1,5 @@
 import { selectMemoryRows } from '../../db/sql/memory-rows.ts';
-import { memoryTypes } from '../../db/sql/memory-snapshot.ts';
+import { memoryTypes } from '../../db/tables.ts';
 import type { RowFilter } from '../../db/sql/search-filter.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { readStates } from '../../memory/history/history.ts';

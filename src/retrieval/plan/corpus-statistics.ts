@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../../db/database.ts';
-import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../../db/tables.ts';
 import type { RowFilter } from '../../db/sql/search-filter.ts';
 import type { CountedType } from '../../db/sql/search-plan.ts';
 

@@ -1,4 +1,4 @@
-import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../../db/tables.ts';
 import { isNarrow, rowConditions, type RowFilter } from '../../db/sql/search-filter.ts';
 import {
   mostCountedMatches,

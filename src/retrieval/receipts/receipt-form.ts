@@ -1,4 +1,4 @@
-import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../../db/tables.ts';
 import type { MatchParts } from '../pipeline/fuse.ts';
 import type { ReceiptCandidate, ReceiptChoice, ReceiptDrop, ReceiptDropCount } from './receipts.ts';
 import type { CompositeParts } from '../pipeline/score.ts';

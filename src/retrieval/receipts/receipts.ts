@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { insertReceipts, type NewReceiptRow } from '../../db/sql/insert-receipts.ts';
 import { selectReceiptsOf } from '../../db/sql/receipts-of.ts';
-import type { MemoryType } from '../../db/sql/memory-snapshot.ts';
+import type { MemoryType } from '../../db/tables.ts';
 import { modelKey } from '../../embedding/embedder.ts';
 import { MemoryError } from '../../shared/errors.ts';
 import type { ContextReceipt } from '../../generated/prisma/client.ts';

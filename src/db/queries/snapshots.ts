@@ -1,8 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-
-export const memoryTables = { episode: 'episodes', fact: 'facts', rule: 'rules' } as const;
-export type MemoryType = keyof typeof memoryTables;
-export const memoryTypes = Object.keys(memoryTables) as MemoryType[];
+import { memoryTables, type MemoryType } from '../tables.ts';
 
 /**
  * What events do not keep of a row: vectors (made again from the text), generated columns (follow from the others),
