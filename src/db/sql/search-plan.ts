@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { memoryTables, type MemoryType } from '../tables.ts';
-import type { RowToEmbed } from './reembed-rows.ts';
+import type { RowToEmbed } from '../queries/reembed.ts';
 import { rowConditions, type RowFilter } from './search-filter.ts';
 import { pastRows, rowsToSearch } from './search-rows.ts';
 
