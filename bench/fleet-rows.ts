@@ -6,7 +6,7 @@ import { createParts, embedPatterns, madeRows, withoutIndexes } from './rows.ts'
 export const smallTenants = 400;
 const slots = { medium: 3, large: 14 };
 const rowsPerRound = smallTenants + slots.medium + slots.large;
-export const rounds = 1500;
+const rounds = 1500;
 const roundsPerStatement = 100;
 
 /** Rows of each tenant, all of them episodes. */

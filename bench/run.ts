@@ -14,8 +14,10 @@ import { latency } from './latency.ts';
 import { load } from './load.ts';
 import { memory } from './memory.ts';
 import { quality } from './quality.ts';
+import { recall } from './recall.ts';
 import { redaction } from './redaction.ts';
 import { reembed } from './reembed.ts';
+import { roundTrips } from './round-trips.ts';
 import { startUp } from './start-up.ts';
 
 const benchmarks: Record<string, Benchmark> = {
@@ -29,12 +31,15 @@ const benchmarks: Record<string, Benchmark> = {
   load,
   memory,
   quality,
+  recall,
   redaction,
   reembed,
+  'round-trips': roundTrips,
   'start-up': startUp,
 };
 
-const wanted = process.argv.slice(2);
+/** What starts with -- is an option that the benchmark itself reads. */
+const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const unknown = wanted.filter((name) => !(name in benchmarks));
 if (unknown.length > 0)
   throw new Error(`benchmark: one of ${Object.keys(benchmarks).join(', ')}; given ${unknown.join(', ')}`);

@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import { localOperator } from '../auth/authenticate.ts';
 import { beginMemory } from '../begin-memory.ts';
 import type { Config } from '../config/schema.ts';
-import type { GraphQLContext } from '../graphql/context.ts';
 import { chooseToolGroups } from '../config/tool-groups.ts';
 
 export interface McpOptions {
@@ -33,12 +32,17 @@ export async function serveMcp({ config, logger, groups, signal, failed }: McpOp
       failure = { error };
       failed(error);
     });
-  const createContext = async (): Promise<GraphQLContext> => {
-    const { app } = await opening;
-    if (failure !== undefined) throw failure.error;
-    return app.createContext({}, localOperator);
-  };
-  const newServer = mcpServers({ config, logger }, { findPrincipal: () => localOperator, createContext });
+  const newServer = mcpServers(
+    { config, logger },
+    {
+      findPrincipal: () => localOperator,
+      execute: async (operation) => {
+        const { app } = await opening;
+        if (failure !== undefined) throw failure.error;
+        return app.operations.execute({ ...operation, contextValue: app.createContext({}, localOperator) });
+      },
+    },
+  );
   try {
     await Promise.race([
       serveMcpStdio(newServer(chosen, localOperator), { lineLimitBytes: bodyLimitBytes, logger }),

@@ -7,12 +7,12 @@ type Table = { [name: string]: Table };
 export function buildConfig(describe: (setting: Setting) => PropertyDescriptor | undefined): Config {
   const root: Table = {};
   for (const setting of settings) {
-    const descriptor = describe(setting);
-    if (descriptor === undefined) continue;
     const path = configPath(setting.key);
     const name = path.pop() as string;
+    // A table whose keys are all absent is there, and empty.
     const parent = path.reduce<Table>((table, step) => (table[step] ??= {}), root);
-    Object.defineProperty(parent, name, { ...descriptor, enumerable: true });
+    const descriptor = describe(setting);
+    if (descriptor !== undefined) Object.defineProperty(parent, name, { ...descriptor, enumerable: true });
   }
   freezeTables(root);
   return root as unknown as Config;

@@ -494,31 +494,14 @@ const db = table({
   transaction_timeout_ms: setting(timeoutMs, { default: 30_000, description: 'Milliseconds one transaction may run' }),
 });
 
-const graphql = table(
-  {
-    introspection: setting(flag, {
-      description: 'Whether clients may ask for the schema; left out, in development only',
-    }),
-    graphiql: setting(flag, {
-      description: 'Whether /graphql shows its explorer to a browser; left out, in development only',
-    }),
-    persisted_operations: setting(file, {
-      description: 'JSON file of the documents that clients may name by the SHA-256 of their text, by that id',
-    }),
-    only_persisted_operations: setting(flag, {
-      default: false,
-      description: 'Whether documents that are not in that file are refused',
-    }),
-    max_root_fields: setting(wholeNumber(1, 500), {
-      default: 30,
-      description: 'Fields of Query, Mutation or Subscription that one operation may ask for, aliases included',
-    }),
-  },
-  ({ persisted_operations: operations, only_persisted_operations: isRequired }) =>
-    isRequired && operations === undefined
-      ? { key: 'only_persisted_operations', allowed: 'false while persisted_operations is not set', given: 'true' }
-      : undefined,
-);
+const graphql = table({
+  introspection: setting(flag, {
+    description: 'Whether clients may ask for the schema; left out, in development only',
+  }),
+  graphiql: setting(flag, {
+    description: 'Whether /graphql shows its explorer to a browser; left out, in development only',
+  }),
+});
 
 const mcp = table({
   tool_groups: setting(someOf(...toolGroups), {

@@ -15,7 +15,7 @@ export function toMemoryError(error: unknown): unknown {
     });
   }
   if (codes.some((code) => code === '40P01' || code === '40001')) {
-    return new MemoryError('CONFLICT', 'others were changing the same memories in another order', {
+    return new MemoryError('CONFLICT', 'deadlock with a concurrent write', {
       cause: error,
       hint: 'Nothing was changed. Try again.',
     });

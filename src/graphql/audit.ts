@@ -1,71 +1,63 @@
 import { createHash } from 'node:crypto';
 import {
   getOperationAST,
-  GraphQLError,
   Kind,
   print,
   visit,
   type DocumentNode,
   type ExecutionArgs,
-  type ExecutionResult,
   type OperationDefinitionNode,
-  type SelectionSetNode,
 } from 'graphql';
 import { validate as isUuid } from 'uuid';
 import { MemoryError } from '../shared/errors.ts';
-import { isRecorded, type Access, type AccessKind } from '../memory/accesses.ts';
+import { isRecorded, type Access } from '../memory/accesses.ts';
 import type { GraphQLContext } from './context.ts';
 
-type Run<Result> = (args: ExecutionArgs) => Promise<Result> | Result;
-
 /**
- * What every door runs operations by: who asks is written down where that is due, before anything is read; and who may
- * only read in a tenant that is not its own writes nothing.
+ * Writes the access record of an operation before anything is read, for callers whose accesses are recorded; rejects
+ * writes under a grant that only reads in another tenant.
  */
-export function audited<Result>(run: Run<Result>): (args: ExecutionArgs) => Promise<Result | ExecutionResult> {
-  return async (args) => {
-    try {
-      await admit(args);
-    } catch (error) {
-      return { errors: [new GraphQLError('refused', { originalError: error as Error })] };
-    }
-    return run(args);
-  };
-}
-
-async function admit({ document, operationName, variableValues, contextValue }: ExecutionArgs): Promise<void> {
-  const { memory, recordAccess } = contextValue as GraphQLContext;
+export async function recordAccess(args: ExecutionArgs): Promise<void> {
+  const { document, operationName, variableValues } = args;
+  const { memory, recordAccess: record } = args.contextValue as GraphQLContext;
   const operation = getOperationAST(document, operationName);
-  // Of several operations none was chosen: nothing will be run.
+  // With no operation chosen of several, nothing is run.
   if (!operation) return;
   const { principal } = memory;
-  const kind = kindOf(operation);
+  const kind = accessKinds[operation.operation];
   if (!isRecorded(principal, kind)) return;
-  const operations = [...new Set(rootFields(document, operation.selectionSet))];
-  if (principal.visit === undefined && operations.every(tellsNothing)) return;
-  await recordAccess(memory, { kind, ...describe(document, variableValues ?? {}), operations });
+  const operations = listRootFields(document, operation);
+  if (principal.visit === undefined && operations.every(readsNoMemory)) return;
+  await record(memory, { kind, ...describe(document, variableValues ?? {}), operations });
   if (kind === 'write' && principal.visit?.mayWrite === false) throw mayOnlyRead(principal.tenantId);
 }
 
-function kindOf({ operation }: OperationDefinitionNode): AccessKind {
-  const kinds = { query: 'read', mutation: 'write', subscription: 'feed' } as const;
-  return kinds[operation];
-}
+const accessKinds = { query: 'read', mutation: 'write', subscription: 'feed' } as const;
 
-/** Of the schema and of the server; nothing that anybody stored. */
-function tellsNothing(field: string): boolean {
+/** Fields about the schema and the server, not about stored data. */
+function readsNoMemory(field: string): boolean {
   return field.startsWith('__') || field === 'health';
 }
 
-function rootFields(document: DocumentNode, { selections }: SelectionSetNode): string[] {
-  return selections.flatMap((selection) => {
-    if (selection.kind === Kind.FIELD) return [selection.name.value];
-    if (selection.kind === Kind.INLINE_FRAGMENT) return rootFields(document, selection.selectionSet);
-    const fragment = document.definitions.find(
-      (one) => one.kind === Kind.FRAGMENT_DEFINITION && one.name.value === selection.name.value,
-    );
-    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? rootFields(document, fragment.selectionSet) : [];
-  });
+/** Visits each fragment once: fragments that spread others twice would take exponential time. */
+function listRootFields(document: DocumentNode, { selectionSet }: OperationDefinitionNode): string[] {
+  const fields = new Set<string>();
+  const pending = [selectionSet];
+  const fragments = new Map(
+    document.definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [])),
+  );
+  for (const { selections } of pending) {
+    for (const selection of selections) {
+      if (selection.kind === Kind.FIELD) fields.add(selection.name.value);
+      else if (selection.kind === Kind.INLINE_FRAGMENT) pending.push(selection.selectionSet);
+      else {
+        const fragment = fragments.get(selection.name.value);
+        fragments.delete(selection.name.value);
+        if (fragment !== undefined) pending.push(fragment.selectionSet);
+      }
+    }
+  }
+  return [...fields];
 }
 
 const idsKept = 100;

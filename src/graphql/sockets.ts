@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { execute, GraphQLError, parse, subscribe, type ExecutionArgs, type ExecutionResult } from 'graphql';
+import type { GraphQLError, GraphQLFormattedError } from 'graphql';
 import type { ServerOptions } from 'graphql-ws';
-import type { Logger } from 'pino';
 import type { Admission } from '../auth/admission.ts';
 import { callerKey } from '../auth/caller.ts';
 import { decodeTenant, tenantHeader } from '../auth/grant.ts';
@@ -11,18 +10,17 @@ import { LimitError } from '../limits/limit-error.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Release } from '../limits/gate.ts';
 import type { Principal } from '../memory/context.ts';
-import { audited } from './audit.ts';
-import { documentTokenLimit } from './builder.ts';
+import { newRequestContext, withRequestContext } from '../shared/request-context.ts';
 import type { GraphQLContext } from './context.ts';
-import { refuseForeignDocument, validateDocument, type DocumentPolicy } from './document-policy.ts';
-import { maskError } from './errors.ts';
-import { limitFeeds, type Subscribe } from './limit-feeds.ts';
+import type { Operation, Operations } from './execute.ts';
 import { schema } from './schema.ts';
 
 export interface SocketCallers {
   authenticate(authorization: string | undefined, namedTenant: string | undefined): Promise<Admission>;
   /** Tells when whatever a caller was let in by has ended. */
   vigil: Vigil;
+  limits: Limits;
+  operations: Operations;
   createContext(caller: Principal | undefined): GraphQLContext;
   /** Told of whoever could not say who they are. */
   refused(): void;
@@ -52,16 +50,10 @@ function namedTenantOf(params: Record<string, unknown> | undefined, { request }:
   return header === undefined ? undefined : decodeTenant(String(header));
 }
 
-/**
- * The limits and the errors of HTTP for graphql-ws, which by itself closes the connection when it meets a syntax error
- * and tells the client whatever a resolver threw.
- */
-export function socketOptions(
-  policy: DocumentPolicy,
-  callers: SocketCallers,
-  limits: Limits,
-  logger: Logger,
-): ServerOptions<Record<string, unknown>, SocketExtra> {
+/** Runs the operations of graphql-ws connections through the pipeline. */
+export function socketOptions(callers: SocketCallers): ServerOptions<Record<string, unknown>, SocketExtra> {
+  const { limits, operations } = callers;
+  const describe = (error: GraphQLError): GraphQLFormattedError => withoutStatus(operations.maskError(error).toJSON());
   return {
     onConnect: async ({ connectionParams, extra }) => {
       try {
@@ -82,25 +74,34 @@ export function socketOptions(
       extra.isClosed = true;
       extra.leave?.();
     },
-    context: ({ extra }) => callers.createContext(extra.caller),
-    onSubscribe: ({ extra }, _id, { query, operationName, variables }) => {
-      try {
-        // First: to parse and to validate costs something too.
-        limits.spend(keyOf(extra));
-        const document = parse(query, { maxTokens: documentTokenLimit });
-        const problems = [...refuseForeignDocument(policy, query), ...validateDocument(policy, document)];
-        return problems.length > 0 ? problems : { schema, document, operationName, variableValues: variables };
-      } catch (error) {
-        // Not masked yet: `onError` does that, and would not know it again.
-        return [asGraphQLError(error)];
-      }
-    },
-    execute: (operation) => answerRefusal(() => runOperation(limits, operation)),
-    subscribe: (operation) => answerRefusal(() => limitFeeds(limits, audited(subscribe as Subscribe))(operation)),
+    onSubscribe: ({ extra }, _id, { query, operationName, variables }) =>
+      withRequestContext(newRequestContext(), () => {
+        // graphql-ws closes the connection when this throws.
+        try {
+          // Rate-limits before the document is parsed and validated, which costs something too.
+          limits.spend(keyOf(extra));
+          const document = operations.parse(query);
+          const contextValue = callers.createContext(extra.caller);
+          const problems = operations.validate(document);
+          return problems.length > 0
+            ? problems
+            : { schema, document, operationName, variableValues: variables, contextValue };
+        } catch (error) {
+          return [operations.maskError(error)];
+        }
+      }),
+    execute: (operation) => operations.execute(operation as Operation),
+    subscribe: (operation) => operations.subscribe(operation as Operation),
     onNext: (_connection, _id, _payload, _arguments, { data, errors }) =>
-      errors && { data: data ?? null, errors: errors.map((error) => maskError(error, logger, policy).toJSON()) },
-    onError: (_connection, _id, _payload, errors) => errors.map((error) => maskError(error, logger, policy).toJSON()),
+      errors && { data: data ?? null, errors: errors.map(describe) },
+    onError: (_connection, _id, _payload, errors) => errors.map(describe),
   };
+}
+
+/** The status that the same error has over HTTP is of no use to a client of a socket. */
+function withoutStatus({ extensions, ...error }: GraphQLFormattedError): GraphQLFormattedError {
+  const { http: _http, ...others } = extensions ?? {};
+  return { ...error, extensions: others };
 }
 
 /** The close code 1013, after which clients of graphql-ws come again. */
@@ -126,31 +127,4 @@ function takePlace(extra: SocketExtra, limits: Limits, { signal, release }: Retu
 function keyOf({ caller }: SocketExtra): string {
   if (caller === undefined) throw new MemoryError('UNAUTHENTICATED', 'authorization: a caller; given none');
   return callerKey(caller);
-}
-
-async function runOperation(limits: Limits, operation: ExecutionArgs): Promise<ExecutionResult> {
-  const { memory } = operation.contextValue as GraphQLContext;
-  return limits.withinTime(async () => {
-    const leave = await limits.enterAs(callerKey(memory.principal));
-    try {
-      return await audited(execute)(operation);
-    } finally {
-      leave();
-    }
-  });
-}
-
-/** A refusal is the answer to its operation; graphql-ws would close the whole connection. */
-async function answerRefusal<T>(work: () => Promise<T>): Promise<T | ExecutionResult> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof LimitError)) throw error;
-    return { errors: [asGraphQLError(error)] };
-  }
-}
-
-function asGraphQLError(error: unknown): GraphQLError {
-  if (error instanceof GraphQLError) return error;
-  return new GraphQLError('refused', { originalError: error as Error });
 }

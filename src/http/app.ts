@@ -1,4 +1,4 @@
-import { execute } from 'graphql';
+import type { ExecutionResult } from 'graphql';
 import type { Server as McpServer } from '@modelcontextprotocol/sdk/server/index.js';
 import { startQueue, type Queue } from '../../jobs/queue.ts';
 import { createJobRunner } from '../../jobs/runner.ts';
@@ -6,11 +6,11 @@ import { createAuthenticator, localOperator, type Authenticator } from '../auth/
 import { currentCaller } from '../auth/caller.ts';
 import { createVigil, type Vigil } from '../auth/vigil.ts';
 import type { MemoryCore } from '../create-memory.ts';
+import type { Config } from '../config/schema.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { MemoryError } from '../shared/errors.ts';
-import { audited } from '../graphql/audit.ts';
 import type { GraphQLContext } from '../graphql/context.ts';
-import { createDocumentPolicy, type DocumentPolicy } from '../graphql/document-policy.ts';
+import { createOperations, type Operation, type Operations } from '../graphql/execute.ts';
 import { createGraphQLHttpDoor } from '../graphql/http.ts';
 import { schema } from '../graphql/schema.ts';
 import { createHealthProbe, type CheckFunction, type HealthProbe } from '../lifecycle/health.ts';
@@ -46,8 +46,8 @@ export interface App {
   /** How much they may ask for. */
   limits: Limits;
   metrics: Metrics;
-  /** Which documents clients may send, over whatever they send them. */
-  documentPolicy: DocumentPolicy;
+  /** Runs operations that do not come as HTTP requests to /graphql. */
+  operations: Operations;
   health: HealthProbe;
   /** The slow parts, after the server answers: the job queue and the embedding model. Rejects if one cannot start. */
   start(): Promise<void>;
@@ -69,11 +69,13 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
   const authenticator = createAuthenticator(core);
   const vigil = createVigil(core);
   const createContext = contextMaker(core, authenticator, { health, activity, references, jobs });
-  const policy = createDocumentPolicy(core.config);
-  const graphql = createGraphQLHttpDoor({ policy, bodyLimitBytes, limits, vigil, logger: core.logger, createContext });
+  const { introspection = isDevelopment(core.config), graphiql = isDevelopment(core.config) } = core.config.graphql;
+  const pipeline = { mayIntrospect: introspection, limits, vigil, logger: core.logger };
+  const graphql = createGraphQLHttpDoor({ ...pipeline, graphiql, bodyLimitBytes, createContext });
+  const operations = createOperations(graphql, pipeline);
   const newMcpServer = mcpServers(core, {
     findPrincipal: (caller = currentCaller()) => caller ?? requireOpenness(authenticator),
-    createContext: (caller) => createContext({}, caller),
+    execute: (operation, caller) => operations.execute({ ...operation, contextValue: createContext({}, caller) }),
   });
   const mcp = createMcpDoor(core, newMcpServer);
   const startDatabaseParts = async (): Promise<void> => {
@@ -86,7 +88,7 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
     fetch: (request) => answerRequest(request, { core, authenticator, graphql, health, limits, mcp, metrics, vigil }),
     createContext,
     createMcpServer: newMcpServer,
-    documentPolicy: policy,
+    operations,
     authenticator,
     vigil,
     limits,
@@ -113,6 +115,10 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
       await queue?.stop();
     },
   };
+}
+
+function isDevelopment({ butler }: Config): boolean {
+  return butler.environment === 'development';
 }
 
 type Parts = Pick<GraphQLContext, 'health' | 'activity' | 'references' | 'jobs'>;
@@ -176,16 +182,15 @@ interface McpCallers {
   /** Tells which tools a caller is offered. */
   findPrincipal: (caller?: Principal) => Principal;
   /** Called for each tool call; may wait for the database. */
-  createContext: (caller?: Principal) => GraphQLContext | Promise<GraphQLContext>;
+  execute: (operation: Omit<Operation, 'contextValue'>, caller?: Principal) => Promise<ExecutionResult>;
 }
 
 /** Makes MCP servers that need no database until a tool is called. */
 export function mcpServers(
   { config, logger }: Pick<MemoryCore, 'config' | 'logger'>,
-  { findPrincipal, createContext }: McpCallers,
+  { findPrincipal, execute }: McpCallers,
 ): NewMcpServer {
   const surface = bindSurface(schema);
-  const run = audited(execute);
   return (groups = config.mcp.toolGroups, caller) =>
     createMcpServer({
       ...surface,
@@ -195,8 +200,7 @@ export function mcpServers(
       logger,
       mayCall: ({ kind, field }) => isPermitted({ principal: findPrincipal(caller) }, actionOf(kind, field.name)),
       mayBeKept: (id) => mayBeKept(config, id),
-      execute: async (document, variableValues) =>
-        run({ schema, document, variableValues, contextValue: await createContext(caller) }),
+      execute: (document, variableValues) => execute({ document, variableValues }, caller),
     });
 }
 

@@ -17,7 +17,7 @@ import { findCrossSite, findForeignness } from './loopback.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import type { Limits, RequestPlace } from '../limits/limits.ts';
 import { releaseAtEnd } from '../limits/release-at-end.ts';
-import { refuse as refuseMcp } from '../mcp/http-refusal.ts';
+import { refuse as refuseMcp } from '../mcp/errors.ts';
 import type { McpHttpDoor } from '../mcp/http.ts';
 import type { Principal } from '../memory/context.ts';
 import { authorize, isPermitted } from '../memory/permissions.ts';

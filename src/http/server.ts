@@ -105,11 +105,7 @@ function timeLimits({ limits }: App, { headersMs, idleMs, checkMs }: ClientTimes
   };
 }
 
-export function serveSubscriptions(
-  http: Server,
-  app: App,
-  { config, logger }: Pick<MemoryCore, 'config' | 'logger'>,
-): WebSocketServer {
+export function serveSubscriptions(http: Server, app: App, { config }: Pick<MemoryCore, 'config'>): WebSocketServer {
   const sockets = new WebSocketServer({
     noServer: true,
     path: '/graphql',
@@ -118,17 +114,14 @@ export function serveSubscriptions(
       done(findForeignness(`http://${req.headers.host}`, req.headers.origin, config) === undefined, 403),
   });
   useServer(
-    socketOptions(
-      app.documentPolicy,
-      {
-        authenticate: (authorization, tenant) => app.authenticator.authenticate(authorization, tenant ?? null),
-        vigil: app.vigil,
-        createContext: (caller) => app.createContext({}, caller),
-        refused: () => app.metrics.countRefusal('unauthenticated'),
-      },
-      app.limits,
-      logger,
-    ),
+    socketOptions({
+      authenticate: (authorization, tenant) => app.authenticator.authenticate(authorization, tenant ?? null),
+      vigil: app.vigil,
+      limits: app.limits,
+      operations: app.operations,
+      createContext: (caller) => app.createContext({}, caller),
+      refused: () => app.metrics.countRefusal('unauthenticated'),
+    }),
     sockets,
   );
   http.on('upgrade', (request, socket, head) =>

@@ -6,10 +6,10 @@ import {
   type ForecastQuery,
 } from '../db/queries/forecast.ts';
 import { millisecondsPerDay } from '../shared/durations.ts';
-import { invalidInput } from '../shared/errors.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { loadMemories, referenceKey, type StoredRow } from '../memory/memories.ts';
 import { onlyButlerOf } from '../memory/reach.ts';
+import { readCursor, writeCursor } from '../memory/cursors.ts';
 import { checkDate, checkNumber, checkUuid, globalScope } from '../memory/values.ts';
 
 /** When a fact or rule fades unless it is confirmed. */
@@ -37,8 +37,8 @@ export const longestForecastDays = 36_500;
 export async function forecastFading(context: MemoryContext, choice: ForecastChoice): Promise<Forecast[]> {
   const page: ForecastPage = {
     limit: choice.limit,
-    after: readCursor('after', choice.after),
-    before: readCursor('before', choice.before),
+    after: readCursor('after', listName, choice.after, parsePosition),
+    before: readCursor('before', listName, choice.before, parsePosition),
     inverted: choice.inverted ?? false,
   };
   const rows = await listFading(context.db.client, buildQuery(context, choice.withinDays), page);
@@ -46,7 +46,9 @@ export async function forecastFading(context: MemoryContext, choice: ForecastCho
   return rows.flatMap((row) => {
     const memory = memories.get(referenceKey(row));
     const { fadesAt, expiresAt } = row;
-    return memory === undefined ? [] : [{ memory, fadesAt, expiresAt, cursor: writeCursor(row) }];
+    return memory === undefined
+      ? []
+      : [{ memory, fadesAt, expiresAt, cursor: writeCursor(listName, [fadesAt, row.id]) }];
   });
 }
 
@@ -67,18 +69,9 @@ function buildQuery(context: MemoryContext, withinDays: number): ForecastQuery {
   };
 }
 
-function writeCursor({ fadesAt, id }: ForecastPosition): string {
-  return Buffer.from(JSON.stringify([fadesAt, id])).toString('base64url');
-}
+const listName = 'fading';
 
-function readCursor(field: string, cursor: string | null | undefined): ForecastPosition | null {
-  if (cursor === null || cursor === undefined) return null;
-  try {
-    const [at, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [string, string];
-    const fadesAt = new Date(at);
-    checkDate(field, fadesAt);
-    return { fadesAt, id: checkUuid(field, id) };
-  } catch {
-    throw invalidInput(field, 'a cursor of this list', cursor);
-  }
+function parsePosition([at, id]: unknown[]): ForecastPosition | null {
+  const fadesAt = checkDate('cursor', new Date(String(at)));
+  return fadesAt === null ? null : { fadesAt, id: checkUuid('cursor', String(id)) };
 }

@@ -17,8 +17,8 @@ export interface Limits {
    * looked up.
    */
   enter(authorization: string | null, hungUp?: AbortSignal): Promise<RequestPlace>;
-  /** Waits for a place for a request of an authenticated caller. */
-  enterAs(caller: string): Promise<Release>;
+  /** Does the work of an authenticated caller once it has a place, within the time that a request may take. */
+  run<T>(caller: string, work: () => Promise<T>): Promise<T>;
   /** Counts one request against the rate of the caller. */
   spend(caller: string): void;
   openFeed(caller: string): Release;
@@ -55,15 +55,20 @@ export function createLimits({ config, now, refused }: Sources): Limits {
   };
   const spend = (caller: string): void => checkWait(buckets.take(caller));
   const rate = { check: (caller: string) => checkWait(buckets.secondsUntilToken(caller)), spend };
+  const late = (): LimitError =>
+    refusal('timeout', `request must be answered within ${seconds} seconds (got no answer by then)`);
+  const withinTime: Limits['withinTime'] = (work) => withDeadline(seconds, work, late);
+  const { enter, enterAs } = limitRequests(settings, refusal, rate);
   return {
     settings,
     spend,
-    ...limitRequests(settings, refusal, rate),
-    withinTime: (work) => {
-      const late = (): LimitError =>
-        refusal('timeout', `request must be answered within ${seconds} seconds (got no answer by then)`);
-      return withDeadline(seconds, work, late);
-    },
+    enter,
+    run: (caller, work) =>
+      withinTime(async () => {
+        const leave = await enterAs(caller);
+        return work().finally(leave);
+      }),
+    withinTime,
     ...limitStreams(settings, refusal),
   };
 }
@@ -81,7 +86,11 @@ const headersKept = 10_000;
  * A request with a header that is not known waits among its like until it is authenticated, and then among those of its
  * caller. So tokens that were made up, each another, take no place of a caller that is known.
  */
-function limitRequests(settings: Config['limits'], refusal: Refusal, rate: Rate): Pick<Limits, 'enter' | 'enterAs'> {
+function limitRequests(
+  settings: Config['limits'],
+  refusal: Refusal,
+  rate: Rate,
+): Pick<Limits, 'enter'> & { enterAs: (caller: string) => Promise<Release> } {
   const requests = new Gate(requestGate(settings, settings.maxConcurrent, refusal));
   const strangers = new Gate(requestGate(settings, Math.ceil(settings.maxConcurrent / 2), refusal));
   const callersByHeader = new LRUCache<string, string>({ max: headersKept });

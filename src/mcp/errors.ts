@@ -1,13 +1,14 @@
 import { ErrorCode as ProtocolCode, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
 import { describeError } from '../shared/describe-error.ts';
 
-/** A tool error is read by a model: it says what was wrong and what to do, and never what went on inside. */
+/** Writes an error for a model: what was wrong and what to do, without internals. */
 export function toToolError(error: unknown, logger: Logger): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: describe(error, logger).text }] };
 }
 
-/** What the SDK tells the client as it is. Its own McpError puts its number into the message, at both ends. */
+/** An error that the SDK passes to the client unchanged. Its own McpError repeats its number in the message. */
 export class ProtocolError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -20,13 +21,14 @@ export class ProtocolError extends Error {
   }
 }
 
-/** For what is no tool: the SDK would tell the client whatever was thrown. */
+/** Describes an error of a prompt or resource; the SDK would pass on whatever was thrown. */
 export function toProtocolError(error: unknown, logger: Logger): ProtocolError {
   const { code, text } = describe(error, logger);
   return new ProtocolError(protocolCodes[code] ?? ProtocolCode.InternalError, text);
 }
 
-/** The protocol has this number, the SDK no name for it. */
+/** Codes of the protocol for which the SDK has no name. */
+export const sessionNotFound = -32_001;
 export const resourceNotFound = -32_002;
 
 const protocolCodes: Record<string, number> = {
@@ -35,7 +37,23 @@ const protocolCodes: Record<string, number> = {
   BAD_REQUEST: ProtocolCode.InvalidParams,
 };
 
+/** The pipeline that ran the operation has masked its errors already. */
 function describe(error: unknown, logger: Logger): { code: string; text: string } {
-  const { code, message, hint } = describeError(error, logger);
+  const isMasked = error instanceof GraphQLError && typeof error.extensions['code'] === 'string';
+  const { code, message, hint } = isMasked
+    ? { message: error.message, ...(error.extensions as { code: string; hint?: string }) }
+    : describeError(error, logger);
   return { code, text: hint === undefined ? `${code}: ${message}` : `${code}: ${message}\n${hint}` };
+}
+
+/** Answers an HTTP request that cannot become a call, with a JSON-RPC error that belongs to no id. */
+export function refuse(
+  status: number,
+  code: number,
+  message: string,
+  headers: Record<string, string> = {},
+  data?: object,
+): Response {
+  const error = { code, message, ...(data !== undefined && { data }) };
+  return Response.json({ jsonrpc: '2.0', id: null, error }, { status, headers });
 }

@@ -4,8 +4,8 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 import { ErrorCode, isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import { MemoryError } from '../shared/errors.ts';
 import { chooseToolGroups, type ToolGroup } from '../config/tool-groups.ts';
-import { refuse, sessionNotFound } from './http-refusal.ts';
-import { parseJson } from './json-text.ts';
+import { refuse, sessionNotFound } from './errors.ts';
+import { parseJson } from '../shared/json-text.ts';
 import { createSessions, type Session, type SessionOptions, type Sessions } from './sessions.ts';
 
 export interface McpHttpOptions {

@@ -2,18 +2,17 @@ import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
 import type { GraphQLSchema } from 'graphql';
 import { describeGiven } from '../shared/errors.ts';
-import type { CallOptions } from './call-tool.ts';
+import { runOperation, type CallOptions } from './bridge/call-tool.ts';
+import { readOperation, type Operation } from './bridge/operation.ts';
 import { ProtocolError, resourceNotFound, toProtocolError } from './errors.ts';
-import { runOperation } from './execute.ts';
-import { memoryFields } from './memory-fields.ts';
-import { readOperation, type Operation } from './operation.ts';
-import { requests } from './request-schema.ts';
-import type { Tool } from './tool.ts';
-import { statsTool } from './tools/stats.ts';
+import { requests } from './requests.ts';
+import { memoryFields } from './tools/fields.ts';
+import { statsTool } from './tools/manage.ts';
+import type { GroupedTool } from './tools/tool.ts';
 
 const mimeType = 'application/json';
 
-/** Each is read by the same query, with the type in its URI. */
+/** The memory types with a resource template: memory://<type>/{id}. */
 const memoryTypes = { episode: 'Episode', fact: 'Fact', rule: 'Rule' } as const;
 
 const memoryOperation = /* GraphQL */ `
@@ -22,17 +21,17 @@ const memoryOperation = /* GraphQL */ `
   }
 `;
 
-/** Those without a parameter: each is what a tool answers that is called without arguments. */
-const fixedResources: Readonly<Record<string, Tool>> = { 'memory://stats': statsTool };
+/** Resources without a parameter: each answers like a tool without arguments. */
+const fixedResources: Readonly<Record<string, GroupedTool>> = { 'memory://stats': statsTool };
 
 export interface BoundResources {
   memory: Operation;
   fixed: ReadonlyMap<string, { resource: Resource; operation: Operation }>;
 }
 
-/** Like the tools: a resource that does not fit the schema stops the start. */
+/** Parses the operations of all resources. One that does not fit the schema stops the start. */
 export function bindResources(schema: GraphQLSchema): BoundResources {
-  const bindFixed = ([uri, tool]: [string, Tool]): [string, { resource: Resource; operation: Operation }] => {
+  const bindFixed = ([uri, tool]: [string, GroupedTool]): [string, { resource: Resource; operation: Operation }] => {
     const operation = readOperation(schema, tool);
     const name = uri.replace('memory://', '');
     return [

@@ -4,16 +4,15 @@ import type { GraphQLSchema } from 'graphql';
 import { describeGiven } from '../shared/errors.ts';
 import { packageManifest } from '../shared/package-root.ts';
 import type { ToolGroup } from '../config/tool-groups.ts';
-import { callTool, type BoundTool, type CallOptions } from './call-tool.ts';
+import { callTool, type BoundTool, type CallOptions } from './bridge/call-tool.ts';
 import { ProtocolError } from './errors.ts';
-import { inputSchemaOf } from './input-schema.ts';
-import { readOperation, type Operation } from './operation.ts';
-import { outputSchemaOf } from './output-schema.ts';
-import { bindPrompts, servePrompts, type BoundPrompts } from './prompts.ts';
+import { inputSchemaOf, outputSchemaOf } from './bridge/json-schema.ts';
+import { readOperation, type Operation } from './bridge/operation.ts';
+import { bindPrompts, servePrompts, type BoundPrompts } from './prompts/prompts.ts';
 import { bindResources, serveResources, type BoundResources } from './resources.ts';
-import { requests } from './request-schema.ts';
-import type { Tool } from './tool.ts';
-import { tools } from './tools.ts';
+import { requests } from './requests.ts';
+import type { Tool } from './tools/tool.ts';
+import { tools } from './tools/tools.ts';
 
 export type BoundTools = ReadonlyMap<string, BoundTool>;
 
@@ -56,6 +55,8 @@ export function createMcpServer(options: McpServerOptions): Server {
     { name: `butler-memory (${butler.name})`, version: packageManifest.version },
     { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: butler.description },
   );
+  // The SDK answers a malformed one with all that zod found, and has no other way in.
+  server.setRequestHandler(requests.initialize, (request) => server['_oninitialize'](request));
   serveTools(server, options);
   serveResources(server, options.resources, options);
   servePrompts(server, options.prompts, options);

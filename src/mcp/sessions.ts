@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { describeGiven } from '../shared/errors.ts';
 import { releaseAtEnd } from '../limits/release-at-end.ts';
-import { refuse, sessionNotFound } from './http-refusal.ts';
+import { refuse, sessionNotFound } from './errors.ts';
 
 export interface SessionOptions {
   idleSeconds: number;

@@ -1,11 +1,12 @@
 import { readMemoryRows, selectMemoryRows } from '../db/sql/memory-rows.ts';
 import { memoryTypes, type MemoryType } from '../db/tables.ts';
 import type { Transaction } from '../db/database.ts';
+import { lockFactKeys } from '../db/queries/facts.ts';
 import type { StoredFact } from '../db/stored-fact.ts';
 import { MemoryError } from '../shared/errors.ts';
 import type { Episode, Fact, Rule } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
-import { isLive, lockKeysOf, lockLiveFact, type FactValidity } from './facts/facts.ts';
+import { isLive, lockLiveFact, type FactValidity } from './facts/facts.ts';
 import { mutateOnce } from './idempotency.ts';
 import type { MemoryReference } from './links/links.ts';
 import { changeMemory, type Mutation } from './mutation.ts';
@@ -151,7 +152,7 @@ export async function restoreMemory(
   const reference = checkReference(given);
   const { type, id } = reference;
   await mutateOnce(context, { operation: 'restore', idempotencyKey, input: reference }, async (mutation) => {
-    if (type === 'fact') await lockKeysOf(mutation, [id]);
+    if (type === 'fact') await lockFactKeys(mutation.transaction, { factIds: [id] });
     const { validity, isOwn } = await lockMemory(mutation, reference);
     authorizeTarget(context, 'mutation restoreMemory', { name: `${type} ${id}`, isOwn });
     if (validity !== 'retracted') {
@@ -224,7 +225,7 @@ function lockRow(transaction: Transaction, tenantId: string, type: MemoryType, i
 export async function refuseSecondLiveFact(mutation: Mutation, id: string): Promise<void> {
   const { transaction, tenantId } = mutation;
   const fact = await transaction.fact.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
-  const live = await lockLiveFact(mutation, fact);
+  const live = await lockLiveFact(transaction, fact);
   if (live === null) return;
   throw new MemoryError('CONFLICT', `fact ${id} cannot be restored: fact ${live.id} took its place`, {
     hint: `Forget fact ${live.id} first.`,

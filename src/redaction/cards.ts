@@ -22,8 +22,7 @@ const forms: Form[] = [
   { start, shape: /^()\d{4}([ ._-])\d{4}\2\d{4}\2\d{4}\2\d{1,3}(?![\p{L}\p{N}_]|[.-]\d)/u, longest: 30, read },
 ];
 
-export const findCards: Finder = (text, meter) =>
-  forms.flatMap((form) => findForm(text, form, meter).map((span) => ({ ...span, kind: 'card' })));
+export const findCards: Finder = (text) => forms.flatMap((form) => findForm(text, form));
 
 function isCardNumber(digits: string): boolean {
   const isIssued = issuers.some(({ prefix, lengths }) => lengths.includes(digits.length) && prefix.test(digits));
@@ -44,7 +43,7 @@ const issuers: { prefix: RegExp; lengths: number[] }[] = [
 ];
 
 /** From the right, every second digit counts twice. */
-export function hasLuhnDigit(digits: string): boolean {
+function hasLuhnDigit(digits: string): boolean {
   let sum = 0;
   for (let place = 0; place < digits.length; place++) {
     const digit = Number(digits[digits.length - 1 - place]);

@@ -1,20 +1,19 @@
-/** What is looked for, each by a file of its own. The word is that of marks, events and messages. */
+/** The kinds that can be redacted, one finder each. Marks, events and messages use these words. */
 export const findingKinds = ['secret', 'iban', 'card', 'national_id', 'email', 'phone'] as const;
 export type FindingKind = (typeof findingKinds)[number];
 
-/** A stretch of a text that must not be kept. */
-export interface Finding {
-  readonly kind: FindingKind;
+/** A stretch of text that was found. */
+export interface Span {
   readonly start: number;
   readonly end: number;
-  /** The same for two ways of writing the same thing. */
+  /** The value without its formatting: the same for two ways to write it. */
   readonly canonical: string;
 }
 
-/** Counts the characters that were looked at, so that a test can tell how the work grows with the text. */
-export class Meter {
-  steps = 0;
+/** A stretch of text to redact. */
+export interface Finding extends Span {
+  readonly kind: FindingKind;
 }
 
-/** Pure, and linear in the length of the text whatever is in it. */
-export type Finder = (text: string, meter: Meter) => Finding[];
+/** Finds all of one kind. Its work must be linear in the length of the text, however hostile that is. */
+export type Finder = (text: string) => Span[];

@@ -41,8 +41,7 @@ function printedLength(found: string): number {
   return length + Math.ceil(length / 4) - 1;
 }
 
-export const findIbans: Finder = (text, meter) =>
-  [piece, groups].flatMap((form) => findForm(text, form, meter).map((span) => ({ ...span, kind: 'iban' as const })));
+export const findIbans: Finder = (text) => [piece, groups].flatMap((form) => findForm(text, form));
 
 function isIban(text: string): boolean {
   return lengths[text.slice(0, 2)] === text.length && remainderOf(text.slice(4) + text.slice(0, 4)) === 1;

@@ -169,5 +169,4 @@ const forms = [
   switzerland,
 ];
 
-export const findNationalIds: Finder = (text, meter) =>
-  forms.flatMap((form) => findForm(text, form, meter).map((span) => ({ ...span, kind: 'national_id' })));
+export const findNationalIds: Finder = (text) => forms.flatMap((form) => findForm(text, form));

@@ -6,7 +6,7 @@ const digitsOf: NonNullable<Form['read']> = (match) => {
   return digits.length >= 8 && digits.length <= 15 ? digits : null;
 };
 
-/** With the number of its country, which begins with a plus sign. */
+/** International form: a plus sign and the country code. */
 const international: Form = {
   start: /(?<![\p{L}\p{N}_+])\+[1-9]/gu,
   shape: /^\+[1-9]\d{0,2}(?:[ .-]?\(?\d{1,5}\)?){2,6}(?!\d)/,
@@ -14,7 +14,7 @@ const international: Form = {
   read: digitsOf,
 };
 
-/** As North America writes them. */
+/** North American form. */
 const national: Form = {
   start: /(?<![\p{L}\p{N}_.+-])(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[.-])[2-9]\d{2}/gu,
   shape: /^()(?:\(\d{3}\) ?\d{3}-|\d{3}([.-])\d{3}\2)\d{4}(?![\p{L}\p{N}_]|[.-]\d)/u,
@@ -22,7 +22,4 @@ const national: Form = {
   read: digitsOf,
 };
 
-export const findPhones: Finder = (text, meter) =>
-  [international, national].flatMap((form) =>
-    findForm(text, form, meter).map((span) => ({ ...span, kind: 'phone' as const })),
-  );
+export const findPhones: Finder = (text) => [international, national].flatMap((form) => findForm(text, form));

@@ -5,12 +5,12 @@ import type { FindingKind } from './finding.ts';
 export const redactionModes = ['off', 'mask', 'hash', 'refuse'] as const;
 export type RedactionMode = (typeof redactionModes)[number];
 
-/** What becomes of each kind in one tenant. */
+/** The mode of each kind in one tenant. */
 export type RedactionPolicy = Readonly<Record<FindingKind, RedactionMode>>;
 
 type Settings = Config['redaction'];
 
-/** Under which key of the configuration the mode of a kind stands. */
+/** The configuration key of each kind. */
 const keyOf = {
   secret: 'secrets',
   iban: 'ibans',
@@ -22,7 +22,7 @@ const keyOf = {
 
 const policies = new WeakMap<Config, Map<string, RedactionPolicy>>();
 
-/** That of the installation, but for the keys that the tenant has in its own section. */
+/** Returns the installation's policy with the tenant's own keys over it. */
 export function redactionPolicyOf(config: Config, tenantId: string): RedactionPolicy {
   const known = policies.get(config) ?? new Map<string, RedactionPolicy>();
   policies.set(config, known);

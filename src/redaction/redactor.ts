@@ -8,26 +8,26 @@ import { isSecretUnder } from './secrets/values.ts';
 
 declare const looked: unique symbol;
 
-/** Text in which nothing is left that the tenant does not want kept. Only a redactor makes it. */
+/** Text that went through a redactor: the only kind of text that may be stored. */
 export type RedactedText = string & { readonly [looked]: true };
 
-/** How many of each kind were taken out. */
+/** Number of findings by kind. */
 export type RedactionCounts = Partial<Record<FindingKind, number>>;
 
-/** A text that was too long to be kept whole. Lengths are in UTF-16 code units, after normalisation and masking. */
+/** A text that was truncated. Lengths are in UTF-16 code units, after normalisation and masking. */
 export interface TextCut {
   readonly field: string;
   readonly fromLength: number;
   readonly toLength: number;
 }
 
-/** What a write left out of the texts it was given; what nothing was left out for is not there. */
+/** What a write removed from its texts. A field is absent if nothing was removed. */
 export interface Omissions {
   readonly redacted?: RedactionCounts;
   readonly cut?: readonly TextCut[];
 }
 
-/** For whom a text is kept, and who wants to know what was taken out of it. */
+/** The tenant whose policy applies, and the tallies of the caller, if it keeps any. */
 export interface RedactionContext {
   readonly config: Config;
   readonly principal: { readonly tenantId: string };
@@ -35,19 +35,19 @@ export interface RedactionContext {
   readonly cut?: TextCut[] | undefined;
 }
 
-/** Of one write: every text that it keeps goes through it, and its event tells what was taken out. */
+/** Redacts the texts of one write and counts what it removed, for the event of the write. */
 export interface Redactor {
   readonly counts: RedactionCounts;
   readonly cuts: readonly TextCut[];
-  /** Without what must not be kept. Throws INVALID_INPUT for a kind that is refused; the message never quotes it. */
+  /** Replaces findings by marks. Throws INVALID_INPUT for a kind whose mode is `refuse`; the message never quotes it. */
   redact(field: string, text: string): RedactedText;
-  /** Cuts at the limit, between code points, and remembers that it did. */
+  /** Truncates between code points and records the cut. */
   cut(field: string, text: RedactedText, limit: number): RedactedText;
-  /** The value of a name in structured data: under `password` anything is a secret. */
+  /** Redacts a value of structured data by its name too: under `password` anything is a secret. */
   redactValue(field: string, name: string, value: string): RedactedText;
-  /** For names by which things are found again, of which a mark would make one: refuses whatever the mode. */
+  /** Refuses a finding in a key, whatever the mode: marks would make different keys equal. */
   requireClean(field: string, name: string): RedactedText;
-  /** For what nobody can be asked to send again: what would be refused is masked. */
+  /** Masks also what would be refused, for text that its sender cannot correct, such as an error of a program. */
   mask(text: string): RedactedText;
 }
 
@@ -91,7 +91,7 @@ export function createRedactor(context: RedactionContext): Redactor {
   };
 }
 
-/** Whether an id that a caller chose may go into logs and events, by what the strictest tenant does not want kept. */
+/** Returns whether an id chosen by a caller may go into logs and events: no tenant's policy would redact it. */
 export function mayBeKept(config: Config, id: string): boolean {
   const tenants = ['', ...Object.keys(config.butler.tenants)];
   const policies = tenants.map((tenantId) => redactionPolicyOf(config, tenantId));
@@ -99,12 +99,12 @@ export function mayBeKept(config: Config, id: string): boolean {
   return findAll(id, kinds).length === 0;
 }
 
-/** Of text that comes from the tables, where only redacted text goes. */
+/** Marks text read from the tables, which hold only redacted text. */
 export function asStored(text: string): RedactedText {
   return text as RedactedText;
 }
 
-/** For the event of the write: empty unless something was left out, so that an event without it stays as it was. */
+/** Returns the part of an event's payload that says what was removed; empty if nothing was. */
 export function omissionsOf({ counts, cuts }: Redactor): Omissions {
   return {
     ...(Object.keys(counts).length > 0 && { redacted: counts }),
@@ -139,8 +139,8 @@ function replaceAll(text: string, findings: readonly Finding[], mark: (finding: 
 const digestCharacters = 12;
 
 /**
- * With `hash`, the same for the same finding of the same tenant, and of no use to whoever has the database without the
- * key: numbers of cards are few enough to try them all against a digest that has none.
+ * Returns the mark that replaces a finding. With `hash` it is keyed: card numbers are few enough to try all of them
+ * against a digest without a key.
  */
 function markOf({ config, principal }: RedactionContext, { kind, canonical }: Finding, mode: RedactionMode): string {
   if (mode !== 'hash') return `[redacted:${kind}]`;

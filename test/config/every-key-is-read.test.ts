@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAuthenticator } from '../../src/auth/authenticate.ts';
-import { recordReads, type RecordedConfig } from '../../src/config/record-reads.ts';
+import { recordReads, type RecordedConfig } from '../support/record-reads.ts';
 import { sweepEpisodes } from '../../src/lifecycle/cleanup.ts';
 import { createCommandEngine } from '../../src/lifecycle/consolidation/engines/command.ts';
 import { createLlmEngine } from '../../src/lifecycle/consolidation/engines/llm.ts';

@@ -181,7 +181,6 @@ describe('the object', () => {
       'butler.db.migration_url',
       'butler.graphql.introspection',
       'butler.graphql.graphiql',
-      'butler.graphql.persisted_operations',
       'butler.encryption.master_key',
       'butler.encryption.master_key_file',
       'butler.encryption.previous_master_key',

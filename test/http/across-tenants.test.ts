@@ -287,6 +287,15 @@ describe('a read of an admin', () => {
     ]);
   });
 
+  it('is written down at once for fragments that double', async () => {
+    const spread = (index: number): string => `fragment f${index} on Query { ...f${index + 1} ...f${index + 1} }`;
+    const fragments = Array.from({ length: 40 }, (_, index) => spread(index)).join(' ');
+
+    expect(await ask(`{ ...f0 } ${fragments} fragment f40 on Query { __typename }`, plain)).toEqual({
+      data: { __typename: 'Query' },
+    });
+  });
+
   it('is no event, and neither is what tells nothing of memories or has an event already', async () => {
     const events = (): Promise<MemoryEvent[]> => testApp.core.db.forTenant('house').client.memoryEvent.findMany();
     expect(await newSince(events, () => ask(facts, plain))).toEqual([]);

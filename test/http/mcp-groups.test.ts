@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tools } from '../../src/mcp/tools.ts';
+import { tools } from '../../src/mcp/tools/tools.ts';
 import { toolGroups } from '../../src/config/tool-groups.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { cliArguments, cliEnvironment, runCli } from '../support/cli-process.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tools } from '../../src/mcp/tools.ts';
+import { tools } from '../../src/mcp/tools/tools.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { connectMcp, type TestClient } from '../support/mcp-client.ts';
 

@@ -124,7 +124,7 @@ function outputAbout(target: Target, ids: Ids): object {
   };
 }
 
-export function ruleFor(owner: string, name: string): Rule {
+function ruleFor(owner: string, name: string): Rule {
   const rule = rules[`${owner}.${name}`] ?? rules[name];
   if (rule !== undefined) return rule;
   throw new Error(

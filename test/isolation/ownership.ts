@@ -113,7 +113,7 @@ async function describeRows(client: Parameters<typeof listTables>[0]): Promise<s
   return parts.join('\nUNION ALL\n');
 }
 
-export function mayKnow({ tenantId, role, butler }: Principal, row: Pick<OwnedRow, 'tenantId' | 'owner'>): boolean {
+function mayKnow({ tenantId, role, butler }: Principal, row: Pick<OwnedRow, 'tenantId' | 'owner'>): boolean {
   if (row.tenantId !== tenantId) return false;
   return role !== 'butler' || row.owner === global || row.owner === butler;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toVariables } from '../../src/mcp/arguments.ts';
+import { toVariables } from '../../src/mcp/bridge/arguments.ts';
 import { paintOf, paintWall, readPaintOperation } from './paint.ts';
 
 /** What PaintInput cannot do without. */

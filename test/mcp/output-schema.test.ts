@@ -1,8 +1,8 @@
 import { buildSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { readOperation } from '../../src/mcp/operation.ts';
-import { outputSchemaOf } from '../../src/mcp/output-schema.ts';
-import { requestContextSchema } from '../../src/mcp/request-context.ts';
+import { readOperation } from '../../src/mcp/bridge/operation.ts';
+import { outputSchemaOf } from '../../src/mcp/bridge/json-schema.ts';
+import { requestContextSchema } from '../../src/mcp/bridge/request-context.ts';
 import { paintSchema, paintWall, readPaintOperation, stripWall } from './paint.ts';
 
 const request_context = requestContextSchema;

@@ -1,5 +1,5 @@
 import { buildSchema } from 'graphql';
-import { readOperation, type Operation } from '../../src/mcp/operation.ts';
+import { readOperation, type Operation } from '../../src/mcp/bridge/operation.ts';
 
 /** A schema that has every kind of input and output in little. */
 export const paintSchema = buildSchema(`

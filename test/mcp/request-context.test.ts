@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeRequestContext, readRequestContext } from '../../src/mcp/request-context.ts';
+import { describeRequestContext, readRequestContext } from '../../src/mcp/bridge/request-context.ts';
 
 describe('the request context of a tool call', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { buildSchema, print } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { readOperation } from '../../src/mcp/operation.ts';
-import { toToolResult } from '../../src/mcp/result.ts';
+import { readOperation } from '../../src/mcp/bridge/operation.ts';
+import { toToolResult } from '../../src/mcp/bridge/result.ts';
 import { paintSchema, paintWall, readPaintOperation, stripWall } from './paint.ts';
 
 describe('the result of a tool', () => {

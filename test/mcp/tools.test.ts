@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';
-import { inputSchemaOf } from '../../src/mcp/input-schema.ts';
+import { inputSchemaOf } from '../../src/mcp/bridge/json-schema.ts';
 import { bindTools } from '../../src/mcp/server.ts';
-import { tools } from '../../src/mcp/tools.ts';
+import { tools } from '../../src/mcp/tools/tools.ts';
 import { packageRoot } from '../../src/shared/package-root.ts';
 import { toolGroups } from '../../src/config/tool-groups.ts';
 

@@ -21,7 +21,7 @@ const secretAlone = (secret: string): Example =>
 
 export const jsonWebToken = key('eyJhbGciOiJIUzI1NiJ9', '.eyJzdWIiOiJidXRsZXIifQ', '.c2lnbmF0dXJlLW9mLWl0');
 
-export const privateKey = [
+const privateKey = [
   key('-----BEGIN RSA PRIVATE', ' KEY-----'),
   'MIIEowIBAAKCAQEAq7BFUpkGp3+LQmlQ',
   'Yx2eqzDV+xeG8kx/sQFV18S5JhzGeIJN',

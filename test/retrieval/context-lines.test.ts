@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Episode, Fact, Rule } from '../../src/generated/prisma/client.ts';
-import { inertText } from '../../src/shared/inert-text.ts';
+import { inertText } from '../../src/shared/untrusted-text.ts';
 import { age, lineOf } from '../../src/retrieval/context/memory-lines.ts';
 
 const now = new Date('2026-03-01T12:00:00.000Z');

@@ -19,7 +19,7 @@ import { packageRoot } from '../../src/shared/package-root.ts';
  * Prisma's own schema engine, run in process on one connection: the judge of whether schema.prisma, the migrations and
  * our bookkeeping of them are what Prisma takes them for. The command line cannot do it without a downloaded binary.
  */
-export async function startSchemaEngine(client: PoolClient): Promise<bindings.SchemaEngine> {
+async function startSchemaEngine(client: PoolClient): Promise<bindings.SchemaEngine> {
   await loadEngine();
   const factory: SqlMigrationAwareDriverAdapterFactory = {
     provider: 'postgres',
@@ -52,7 +52,7 @@ export async function listDrift(client: PoolClient): Promise<string[]> {
     .filter((statement) => statement !== '');
 }
 
-export function migrationList(migrations: Migration[]): bindings.MigrationList {
+function migrationList(migrations: Migration[]): bindings.MigrationList {
   return {
     baseDir: join(packageRoot, 'prisma', 'migrations'),
     lockfile: { path: 'migration_lock.toml', content: 'provider = "postgresql"\n' },

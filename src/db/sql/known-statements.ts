@@ -1,4 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
+import { statedColumns } from '../queries/facts.ts';
 
 export interface FactStatement {
   tenantId: string;
@@ -8,9 +9,6 @@ export interface FactStatement {
   /** Null where it must not come to the database: then every fact of the key may say the same. */
   content: string | null;
 }
-
-const stated = Prisma.sql`
-  f.id::text AS id, f.content, f.sealed_content AS "sealedContent", f.data_key_id::text AS "dataKeyId"`;
 
 /** What a sealed fact says the database does not know: it is found, and has to be opened. */
 function maySayTheSame({ tenantId, scope, subject, predicate, content }: FactStatement): Prisma.Sql {
@@ -22,7 +20,7 @@ function maySayTheSame({ tenantId, scope, subject, predicate, content }: FactSta
 /** The live events of that moment which may say the same. */
 export function findSameEvents(statement: FactStatement, observedAt: Date | null): Prisma.Sql {
   return Prisma.sql`
-    SELECT ${stated} FROM facts f
+    SELECT ${statedColumns} FROM facts f
     WHERE ${maySayTheSame(statement)} AND f.kind = 'event' AND f.validity IN ('active', 'fading')
       AND f.observed_at IS NOT DISTINCT FROM ${observedAt}::timestamptz
     ORDER BY f.created_at, f.id LIMIT 100`;
@@ -31,7 +29,7 @@ export function findSameEvents(statement: FactStatement, observedAt: Date | null
 /** Facts that may say the same, and that somebody forgot after that moment. */
 export function findRetracted(statement: FactStatement, after: Date): Prisma.Sql {
   return Prisma.sql`
-    SELECT ${stated} FROM facts f
+    SELECT ${statedColumns} FROM facts f
     WHERE ${maySayTheSame(statement)} AND f.validity = 'retracted' AND EXISTS (
       SELECT FROM memory_events e
       WHERE e.tenant_id = f.tenant_id AND e.entity_type = 'fact' AND e.entity_id = f.id::text

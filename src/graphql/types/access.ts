@@ -1,6 +1,6 @@
 import { listAccesses, type AccessKind, type AccessRecord } from '../../memory/accesses.ts';
 import { builder } from '../builder.ts';
-import { pageOf, totalCount } from '../pages.ts';
+import { readPage, totalCount } from '../pages.ts';
 
 const AccessKindEnum = builder.enumType('AccessKind', {
   description: 'What a request was for.',
@@ -45,7 +45,7 @@ builder.queryField('accesses', (t) =>
       type: AccessRecordRef,
       description: 'Who looked at what: reads of admins, and requests into this tenant and out of it, newest first.',
       resolve: (_root, args, { memory }) =>
-        pageOf(args, async (page) => {
+        readPage('accesses', args, async (page) => {
           const { records, total } = await listAccesses(memory, page);
           return { items: records, total };
         }) as never,

@@ -19,7 +19,7 @@ import { checkNumber } from '../../memory/values.ts';
 import { builder } from '../builder.ts';
 import type { GraphQLContext } from '../context.ts';
 import { readMemoriesTogether } from '../event-memories.ts';
-import { nameFrame } from '../feed-ids.ts';
+import { setFrameId } from '../feeds.ts';
 import { EntityTypeEnum, MemoryEventRef } from './event.ts';
 
 const ActivityFilterInput = builder.inputType('ActivityFilter', {
@@ -151,7 +151,7 @@ builder.subscriptionField('activity', (t) =>
     },
     resolve: (item, _args, context) => {
       if (item instanceof FeedProblem) throw item.error;
-      nameFrame(context, item.id);
+      setFrameId(context, item.id);
       return item;
     },
   }),

@@ -8,7 +8,7 @@ import type { ConsolidationPrompt } from '../../lifecycle/consolidation/prompt.t
 import { requeueEpisodes, type RequeueOutcome, type RequeueStatus } from '../../lifecycle/consolidation/requeue.ts';
 import { getRun, type ConsolidationRun, type RunStatus } from '../../lifecycle/consolidation/run.ts';
 import { builder } from '../builder.ts';
-import { pageOf, totalCount } from '../pages.ts';
+import { readPage, totalCount } from '../pages.ts';
 import { writeResult } from '../results.ts';
 import { EpisodeRef } from './episode.ts';
 
@@ -97,7 +97,7 @@ export const ConsolidationRunRef = builder.objectRef<ConsolidationRun>('Consolid
         type: EpisodeRef,
         description: 'The episodes that it claimed and that are still there, in the order in which they were stored.',
         resolve: (run, args, { memory }) =>
-          pageOf(args, async (page) => {
+          readPage('consolidationRun.episodes', args, async (page) => {
             const { episodes, total } = await listEpisodesOf(memory, run, page);
             return { items: episodes, total };
           }) as never,
@@ -124,7 +124,7 @@ builder.queryField('consolidationRuns', (t) =>
       description: 'Consolidation runs, newest first. A butler sees its own.',
       args: { filter: t.arg({ type: RunFilterInput, description: 'Which are wanted.' }) },
       resolve: (_root, { filter, ...args }, { memory }) =>
-        pageOf(args, async (page) => {
+        readPage('consolidationRuns', args, async (page) => {
           const { runs, total } = await listRuns(memory, filter ?? {}, page);
           return { items: runs, total };
         }) as never,

@@ -1,4 +1,3 @@
-import type { MemoryType } from '../../db/tables.ts';
 import {
   checkSpan,
   countChanges,
@@ -7,14 +6,14 @@ import {
   type MemoryChange,
   type Span,
 } from '../../memory/history/diff.ts';
-import { findMemoryAsOf, readHistory, readStates, type Version } from '../../memory/history/history.ts';
+import { findMemoryAsOf, listStates, readHistory, type Version } from '../../memory/history/history.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { readTimeline, type TimelineEntry } from '../../memory/history/timeline.ts';
 import { undoEvent } from '../../memory/history/undo.ts';
 import { checkDate } from '../../memory/values.ts';
 import { builder } from '../builder.ts';
 import { ChangeKindEnum, MemoryTypeEnum, ValidityEnum } from '../enums.ts';
-import { pageOf, totalCount } from '../pages.ts';
+import { readPage, totalCount } from '../pages.ts';
 import { writeResult } from '../results.ts';
 import { MemoryEventRef } from './event.ts';
 import type { FactRef } from './fact.ts';
@@ -102,17 +101,10 @@ for (const { type, name, ref } of lists) {
           subject: t.arg.string({ description: 'Facts about this.' }),
           predicate: t.arg.string({ description: 'Facts that say this of their subject.' }),
         },
-        resolve: async ({ at }, { validity, scope, subject, predicate, ...args }, { memory }) =>
-          pageOf(args, async ({ offset, limit }) => {
-            const { rows, total } = await readStates(memory, {
-              type,
-              at,
-              offset,
-              limit,
-              equal: equalTo(type, validity, scope),
-              ...(subject && { subject }),
-              ...(predicate && { predicate }),
-            });
+        resolve: ({ at }, { validity, scope, subject, predicate, ...args }, { memory }) =>
+          readPage(`asOf.${name}`, args, async (page) => {
+            const filter = { validity, scope, subject, predicate };
+            const { rows, total } = await listStates(memory, { type, at }, filter, page);
             return { items: rows, total };
           }) as never,
       },
@@ -120,17 +112,6 @@ for (const { type, name, ref } of lists) {
       { name: `Past${ref.name}Edge`, description: `One of the ${name}, and its place.` },
     ),
   );
-}
-
-function equalTo(
-  type: MemoryType,
-  validity: readonly string[] | null | undefined,
-  scope: string | null | undefined,
-): Partial<Record<'validity' | 'scope' | 'butler', string[]>> {
-  return {
-    ...(validity && type !== 'episode' && { validity: [...validity] }),
-    ...(scope && { [type === 'episode' ? 'butler' : 'scope']: type === 'episode' ? [scope] : ['global', scope] }),
-  };
 }
 
 builder.queryField('asOf', (t) =>
@@ -192,7 +173,7 @@ const DiffRef = builder.objectRef<Span>('Diff').implement({
         type: MemoryChangeRef,
         description: 'Memory by memory, the latest change first.',
         resolve: (span, args, { memory }) =>
-          pageOf(args, async (page) => {
+          readPage('diff.changes', args, async (page) => {
             const { changes, total } = await listChanges(memory, span, page);
             return { items: changes, total };
           }) as never,
@@ -239,7 +220,7 @@ builder.queryField('timeline', (t) =>
         to: t.arg({ type: 'DateTime', description: 'Happened before this moment.' }),
       },
       resolve: (_root, { types, filter, from, to, ...args }, { memory }) =>
-        pageOf(args, async (page) => {
+        readPage('timeline', args, async (page) => {
           const { entries, total } = await readTimeline(memory, { types, filter, from, to }, page);
           return { items: entries, total };
         }) as never,

@@ -3,7 +3,6 @@ import type { MemoryOrder } from '../../db/sql/list-memories.ts';
 import type { MemoryType } from '../../db/tables.ts';
 import { countList, listMemories, type ListChoice } from '../../memory/lists.ts';
 import type { MemoryRow } from '../../memory/memories.ts';
-import { checkLimit } from '../../memory/values.ts';
 import { builder } from '../builder.ts';
 import { asNode } from '../nodes.ts';
 import {
@@ -14,7 +13,7 @@ import {
   PermanenceEnum,
   ValidityEnum,
 } from '../enums.ts';
-import { pageLimit } from '../pages.ts';
+import { checkPageSize, pageLimit } from '../pages.ts';
 import { EpisodeRef } from './episode.ts';
 import { FactRef } from './fact.ts';
 import { RuleRef } from './rule.ts';
@@ -101,7 +100,7 @@ for (const { type, name, ref, description } of lists) {
         resolve: async (_root, { filter, order, ...args }, { memory }) => {
           const choice = choiceOf(type, filter, order);
           const cursors = new WeakMap<MemoryRow, string>();
-          for (const field of ['first', 'last'] as const) checkLimit(field, args[field], 1, pageLimit);
+          checkPageSize(args);
           const connection = await resolveCursorConnection(
             {
               args,

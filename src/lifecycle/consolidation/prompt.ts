@@ -1,4 +1,4 @@
-import { dataLine, enclose } from '../../shared/data-block.ts';
+import { dataLine, enclose } from '../../shared/untrusted-text.ts';
 import type { Fact, Rule } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { referenceKey, type Memory } from '../../memory/memories.ts';

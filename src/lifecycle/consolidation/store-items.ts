@@ -1,9 +1,9 @@
 import { findRetracted, findSameEvents } from '../../db/sql/known-statements.ts';
-import { lockFactKeys } from '../../db/sql/lock-fact-keys.ts';
+import { lockFactKeys, type StatedFact } from '../../db/queries/facts.ts';
 import { lockRules, lockRuleTexts } from '../../db/sql/lock-rules.ts';
 import type { Opened, StoredFact } from '../../db/stored-fact.ts';
 import type { Prisma, Rule } from '../../generated/prisma/client.ts';
-import { isLive, writeFact, type StatedFact } from '../../memory/facts/facts.ts';
+import { isLive, writeFact } from '../../memory/facts/facts.ts';
 import { createLink } from '../../memory/links/links.ts';
 import { writeConfirmation } from '../../memory/memories.ts';
 import { createMutation, type Mutation } from '../../memory/mutation.ts';
@@ -203,7 +203,7 @@ async function lockAll({ transaction, tenantId }: Mutation, items: readonly Prep
   const rules = items.flatMap((item) => (item.kind === 'new_rules' ? [item.values] : []));
   const targets = items.flatMap((item) => ('target' in item ? [item.target] : []));
   const idsOf = (type: 'fact' | 'rule'): string[] => targets.filter((one) => one.type === type).map(({ id }) => id);
-  await transaction.$queryRaw(lockFactKeys({ tenantId, keys, factIds: idsOf('fact') }));
+  await lockFactKeys(transaction, { keys, factIds: idsOf('fact') });
   if (rules.length > 0) await transaction.$queryRaw(lockRuleTexts(tenantId, rules));
   await transaction.$queryRaw(lockRules(tenantId, idsOf('rule')));
 }

@@ -1,6 +1,6 @@
-import { warnOfData, writeData } from '../../shared/data-block.ts';
+import { warnOfData, writeData } from '../../shared/untrusted-text.ts';
 import { invalidInput } from '../../shared/errors.ts';
-import { limitArgument, readLimit, type Prompt, type PromptValues } from '../prompt.ts';
+import { limitArgument, readLimit, type Prompt, type PromptValues } from './prompt.ts';
 
 interface Found {
   episodes: { edges: { node: Record<string, unknown> }[] };

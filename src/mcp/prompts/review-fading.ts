@@ -1,5 +1,5 @@
-import { warnOfData, writeData } from '../../shared/data-block.ts';
-import { limitArgument, readLimit, type Prompt } from '../prompt.ts';
+import { warnOfData, writeData } from '../../shared/untrusted-text.ts';
+import { limitArgument, readLimit, type Prompt } from './prompt.ts';
 
 interface Found {
   fading: { edges: { node: { memory: Record<string, unknown>; expiresAt: string | null } }[] };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantClient } from '../../db/database.ts';
+import { lockFactKeys } from '../../db/queries/facts.ts';
 import {
   eraseEvents,
   eraseFromKeys,
@@ -26,7 +27,6 @@ import { invalidInput, MemoryError } from '../../shared/errors.ts';
 import type { Erasure, Prisma } from '../../generated/prisma/client.ts';
 import { actorOf, type MemoryContext } from '../context.ts';
 import { recordEvents, type EventInput } from '../events.ts';
-import { lockKeysOf } from '../facts/facts.ts';
 import { createLink, removeLink, type MemoryReference } from '../links/links.ts';
 import { changeMemory, mutate, type Mutation } from '../mutation.ts';
 import { authorize } from '../permissions.ts';
@@ -264,7 +264,7 @@ async function erase(
 /** From here on nobody writes to them. */
 async function lockAll(mutation: Mutation, erased: Erased): Promise<void> {
   const { transaction, tenantId } = mutation;
-  await lockKeysOf(mutation, idsOf(erased, 'fact'));
+  await lockFactKeys(transaction, { factIds: idsOf(erased, 'fact') });
   for (const type of memoryTypes) await transaction.$queryRaw(lockMemories(type, tenantId, idsOf(erased, type)));
 }
 

@@ -1,9 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
-import { lockFactKey } from '../../db/sql/lock-fact-key.ts';
+import type { Transaction } from '../../db/database.ts';
+import { findLiveFact, listContradicting, lockFactKeys } from '../../db/queries/facts.ts';
 import { setEmbedding } from '../../db/sql/set-embedding.ts';
 import type { StoredFact } from '../../db/stored-fact.ts';
 import { invalidInput } from '../../shared/errors.ts';
-import { Prisma, type Fact } from '../../generated/prisma/client.ts';
+import type { Fact, Prisma } from '../../generated/prisma/client.ts';
 import { asStored, omissionsOf, createRedactor, type RedactedText, type Omissions } from '../../redaction/redactor.ts';
 import { decayRates, permanences, type Permanence } from '../confidence.ts';
 import type { MemoryContext } from '../context.ts';
@@ -86,7 +87,7 @@ export async function writeFact(
   values: FactValues,
   embedding: EmbeddedText,
 ): Promise<WrittenFact> {
-  const stored = await lockLiveFact(mutation, values);
+  const stored = await lockLiveFact(mutation.transaction, values);
   const live = stored === null ? null : await openLive(mutation, stored, values, embedding);
   if (live !== null && live.content === values.content) {
     return { id: await confirmStored(mutation, live, given, values), isConfirmation: true };
@@ -197,38 +198,16 @@ interface TextOfFact extends Pick<FactValues, 'subject' | 'predicate' | 'content
 }
 
 /**
- * The live fact of a key, whose writers wait from here on until this transaction ends. An event is a point in time: it
- * has no key to share and nothing to supersede.
+ * Returns the live fact of a key, whose writers wait from here on until this transaction ends. An event is a point in
+ * time: it has no key to share and nothing to supersede.
  */
 export async function lockLiveFact(
-  { transaction, tenantId }: Mutation,
-  values: Pick<Fact, 'kind' | 'scope' | 'subject' | 'predicate'>,
+  transaction: Transaction,
+  { kind, ...key }: Pick<Fact, 'kind' | 'scope' | 'subject' | 'predicate'>,
 ): Promise<StoredFact | null> {
-  if (values.kind === 'event') return null;
-  const { scope, subject, predicate } = values;
-  await transaction.$queryRaw(lockFactKey(tenantId, scope, subject, predicate));
-  const [key] = await transaction.$queryRaw<{ subject: string; predicate: string }[]>(
-    Prisma.sql`SELECT memory_key(${subject}) AS subject, memory_key(${predicate}) AS predicate`,
-  );
-  if (key === undefined) return null;
-  return transaction.fact.findFirst({
-    where: {
-      tenantId,
-      scope,
-      subjectKey: key.subject,
-      predicateKey: key.predicate,
-      kind: 'state',
-      validity: { in: liveValidities },
-    },
-  });
-}
-
-/** Keys before rows, as whoever stores a fact takes them: else two writers could wait for each other. */
-export async function lockKeysOf({ transaction, tenantId }: Mutation, ids: readonly string[]): Promise<void> {
-  const facts = await transaction.fact.findMany({ where: { tenantId, id: { in: [...ids] } }, orderBy: { id: 'asc' } });
-  for (const { scope, subject, predicate } of facts) {
-    await transaction.$queryRaw(lockFactKey(tenantId, scope, subject, predicate));
-  }
+  if (kind === 'event') return null;
+  const [locked] = await lockFactKeys(transaction, { keys: [key] });
+  return locked === undefined ? null : findLiveFact(transaction, locked);
 }
 
 async function confirmStored(
@@ -359,20 +338,12 @@ const mostLookedThrough = 100;
 /** Live facts of the same key in other scopes that say something else, and what another butler said before. */
 async function findContradicted(mutation: Mutation, values: FactValues, live: Fact | null): Promise<string[]> {
   if (values.kind === 'event') return [];
-  const { context, transaction, tenantId } = mutation;
+  const { context, transaction } = mutation;
   // A sealed content is not handed to the database, not even to be compared.
   const content = values.isSealed ? sealedPlaceholder : values.content;
-  const others = await transaction.$queryRaw<StatedFact[]>(Prisma.sql`
-    SELECT id::text, content, sealed_content AS "sealedContent", data_key_id::text AS "dataKeyId" FROM facts
-    WHERE tenant_id = ${tenantId} AND subject_key = memory_key(${values.subject})
-      AND predicate_key = memory_key(${values.predicate}) AND scope <> ${values.scope} AND kind = 'state'
-      AND validity IN ('active', 'fading') AND (content <> ${content} OR data_key_id IS NOT NULL)
-    ORDER BY created_at DESC, id LIMIT ${mostLookedThrough}`);
+  const others = await listContradicting(transaction, values, content, mostLookedThrough);
   const stated = await openRows(context, others, transaction);
   const different = stated.filter((other) => other.content !== values.content).slice(0, mostContradicted);
   const fromAnotherSource = live !== null && live.sourceButler !== values.sourceButler ? [live.id] : [];
   return [...fromAnotherSource, ...different.map(({ id }) => id)];
 }
-
-/** As much of a fact as it takes to know what it says. */
-export type StatedFact = Pick<StoredFact, 'id' | 'content' | 'sealedContent' | 'dataKeyId'>;

@@ -4,7 +4,7 @@ import type { MemoryEvent } from '../../generated/prisma/client.ts';
 import { asStored } from '../../redaction/redactor.ts';
 import { actorOf, type MemoryContext } from '../context.ts';
 import { embedOne, type EmbeddedText } from '../embed.ts';
-import { lockKeysOf } from '../facts/facts.ts';
+import { lockFactKeys } from '../../db/queries/facts.ts';
 import { mutateOnce } from '../idempotency.ts';
 import { authorize, authorizeTarget } from '../permissions.ts';
 import { checkUuid } from '../values.ts';
@@ -41,10 +41,7 @@ export async function undoEvent(context: MemoryContext, { eventId, idempotencyKe
     );
     for (const event of effects) refuseErased(event);
     const facts = effects.filter(({ entityType }) => entityType === 'fact');
-    await lockKeysOf(
-      mutation,
-      facts.map(({ entityId }) => entityId),
-    );
+    await lockFactKeys(mutation.transaction, { factIds: facts.map(({ entityId }) => entityId) });
     for (const event of effects.toSorted((a, b) => (a.sequence < b.sequence ? 1 : -1))) {
       await revert(event.id === root.id ? mutation : mutation.consequence, event, vectors.get(event.id));
     }

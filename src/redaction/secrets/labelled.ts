@@ -1,5 +1,5 @@
-import type { Meter } from '../finding.ts';
-import { endOfRun, type Span } from '../scan.ts';
+import type { Span } from '../finding.ts';
+import { endOfRun } from '../scan.ts';
 import { endOfName, labelOf, labelStart, type Label } from './labels.ts';
 import { isSecretValue, isStrongValue, type Candidate, type Tie } from './values.ts';
 
@@ -7,14 +7,12 @@ import { isSecretValue, isStrongValue, type Candidate, type Tie } from './values
  * Finds `<label> <separator> <value>`, whatever the label, the separator and the quoting: `password: …`, `my api key is …`,
  * `{\"client_secret\":\"…\"}`, `--token …`. Only the value is taken: what it was for is worth remembering.
  */
-export function findLabelled(text: string, meter: Meter): Span[] {
+export function findLabelled(text: string): Span[] {
   const spans: Span[] = [];
-  meter.steps += text.length;
   labelStart.lastIndex = 0;
   for (let head = labelStart.exec(text); head !== null; head = labelStart.exec(text)) {
     const from = head.index;
     const window = text.slice(from, from + longest);
-    meter.steps += window.length;
     const before = text.slice(Math.max(0, from - 48), from);
     const cursor = new Cursor(window, endOfName(window, head[0].length));
     const label = labelOf(head);
@@ -22,7 +20,7 @@ export function findLabelled(text: string, meter: Meter): Span[] {
     // A label within this one has its turn: in `api_key: token: …` the value follows the second.
     labelStart.lastIndex = from + 1;
     for (const { start, end } of found) {
-      const last = end === longest ? endOfRun(text, from + end, longValue, meter) : from + end;
+      const last = end === longest ? endOfRun(text, from + end, longValue) : from + end;
       spans.push({ start: from + start, end: last, canonical: text.slice(from + start, last) });
       labelStart.lastIndex = Math.max(labelStart.lastIndex, last);
     }

@@ -1,4 +1,4 @@
-import { inertText } from '../../shared/inert-text.ts';
+import { inertText } from '../../shared/untrusted-text.ts';
 import { effectiveConfidence } from '../../memory/confidence.ts';
 import type { AsStored } from '../../db/stored-fact.ts';
 import { wordsOf } from '../words-of.ts';

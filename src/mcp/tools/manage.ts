@@ -1,0 +1,173 @@
+import { inertText } from '../../shared/untrusted-text.ts';
+import { briefMemoryFields, memoryFields, problemFields, type MemoryResult } from './fields.ts';
+import { reads, writes, type GroupedTool } from './tool.ts';
+
+const eventFields = /* GraphQL */ `
+  id: uuid
+  eventType
+  entityType
+  entityId
+  occurredAt
+  actor
+  requestId
+  subrequestId
+  segmentId
+`;
+
+interface EventResult {
+  id: string;
+  event_type: string;
+  entity_type: string;
+  entity_id: string;
+  occurred_at: string;
+  actor: string;
+}
+
+interface HistoryResult {
+  type: string;
+  id: string;
+  versions: { event: EventResult; memory: MemoryResult | null; changes: string[] }[];
+}
+
+interface Count {
+  name: string;
+  count: number;
+}
+
+interface StatsResult {
+  episodes: { total: number; backlog: number; dead_letters: number };
+  facts: { total: number; by_validity: Count[] };
+  rules: { total: number; by_maturity: Count[] };
+  by_generation: Count[];
+  unknown: string[];
+}
+
+interface ActivityResult {
+  events: EventResult[];
+  resume_from: string;
+  has_more: boolean;
+}
+
+interface HealthResult {
+  status: string;
+  checks: { name: string; status: string; detail: string | null }[];
+}
+
+const counts = '{ name count }';
+
+/** Also the resource memory://stats. */
+export const statsTool: GroupedTool = {
+  name: 'memory_stats',
+  title: 'Statistics of the memory',
+  operation: /* GraphQL */ `
+    query MemoryStats($scope: String) {
+      stats(scope: $scope) {
+        scope
+        at
+        episodes { total byStatus ${counts} backlog oldestPendingAt deadLetters }
+        facts { total byValidity ${counts} byPermanence ${counts} confidence }
+        rules { total disabled byValidity ${counts} byMaturity ${counts} confidence effectiveness }
+        byGeneration ${counts}
+        jobs { name status state startedAt completedAt nextAt }
+        unknown
+      }
+    }
+  `,
+  annotations: reads,
+  describe: ({ episodes, facts, rules, by_generation: generations, unknown }: StatsResult) =>
+    [
+      `${episodes.total} episodes (${episodes.backlog} wait to be consolidated, ${episodes.dead_letters} dead letters)`,
+      `${facts.total} live facts (${listCounts(facts.by_validity)})`,
+      `${rules.total} live rules (${listCounts(rules.by_maturity)})`,
+      `generations: ${listCounts(generations)}`,
+      ...(unknown.length === 0 ? [] : [`not known: ${unknown.join(', ')}`]),
+    ].join('\n'),
+};
+
+export const manageTools: readonly GroupedTool[] = [
+  {
+    name: 'memory_forget',
+    title: 'Forget a memory',
+    operation: /* GraphQL */ `
+      mutation MemoryForget($input: MemoryWriteInput!) {
+        forgetMemory(input: $input) { ... on ForgetMemoryPayload { memory { ${memoryFields} } } ${problemFields} }
+      }
+    `,
+    annotations: { ...writes, destructiveHint: true },
+    describe: ({ type, id }: MemoryResult) => `Forgot ${type} ${id}; memory_restore brings it back.`,
+  },
+  {
+    name: 'memory_restore',
+    title: 'Restore a forgotten memory',
+    operation: /* GraphQL */ `
+      mutation MemoryRestore($input: MemoryWriteInput!) {
+        restoreMemory(input: $input) { ... on RestoreMemoryPayload { memory { ${memoryFields} } } ${problemFields} }
+      }
+    `,
+    annotations: writes,
+    describe: ({ type, id }: MemoryResult) => `Restored ${type} ${id}.`,
+  },
+  {
+    name: 'memory_undo',
+    title: 'Undo a change',
+    operation: /* GraphQL */ `
+      mutation MemoryUndo($input: UndoInput!) {
+        undo(input: $input) { ... on UndoPayload { event { ${eventFields} } } ${problemFields} }
+      }
+    `,
+    annotations: { ...writes, destructiveHint: true },
+    describe: ({ id, entity_type: type, entity_id: entityId }: EventResult) =>
+      `Undone, on ${type} ${entityId}; memory_undo of event ${id} does it again.`,
+  },
+  {
+    name: 'memory_history',
+    title: 'History of a memory',
+    operation: /* GraphQL */ `
+      query MemoryHistory($type: MemoryType!, $id: String!) {
+        history(type: $type, id: $id) {
+          type
+          id: uuid
+          versions { event { id: uuid eventType occurredAt actor requestId } changes memory { ${briefMemoryFields} } }
+        }
+      }
+    `,
+    annotations: reads,
+    describe: ({ type, id, versions }: HistoryResult) =>
+      [`${type} ${id}`, ...versions.map(({ event, memory }) => describeVersion(event, memory))].join('\n'),
+  },
+  statsTool,
+  {
+    name: 'memory_activity_stream',
+    title: 'What was done lately',
+    operation: /* GraphQL */ `
+      query MemoryActivityStream($since: String, $scope: String, $limit: Int) {
+        activityStream(since: $since, scope: $scope, limit: $limit) { events { ${eventFields} } resumeFrom hasMore }
+      }
+    `,
+    annotations: reads,
+    describe: ({ events, resume_from: resumeFrom }: ActivityResult) =>
+      [
+        ...events.map(
+          ({ occurred_at: at, event_type: type, entity_id: id, actor }) => `${at} ${type} ${id} by ${actor}`,
+        ),
+        `Go on with since = ${resumeFrom}.`,
+      ].join('\n'),
+  },
+  {
+    name: 'memory_health',
+    title: 'Health of the memory server',
+    operation: 'query MemoryHealth { health { status version engine checks { name status detail } } }',
+    annotations: reads,
+    describe: ({ status, checks }: HealthResult) =>
+      [status, ...checks.map((check) => `${check.name}: ${check.detail ?? check.status}`)].join('\n'),
+  },
+];
+
+function describeVersion(event: EventResult, memory: MemoryResult | null): string {
+  const text = memory === null ? 'gone' : inertText(memory.content);
+  return `${event.occurred_at} ${event.event_type} by ${event.actor} (event ${event.id}): ${text}`;
+}
+
+function listCounts(counted: Count[]): string {
+  return counted.map(({ name, count }) => `${name} ${count}`).join(', ') || 'none';
+}

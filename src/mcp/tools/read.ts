@@ -1,0 +1,108 @@
+import { inertText } from '../../shared/untrusted-text.ts';
+import { inlined } from '../bridge/operation.ts';
+import { briefMemoryFields, memoryFields, type MemoryResult } from './fields.ts';
+import { reads, type GroupedTool } from './tool.ts';
+
+const matchFields = /* GraphQL */ `
+  mode
+  intent
+  candidates
+  receiptId
+  results { score relevance isWarning ${inlined}: memory { ${briefMemoryFields} } }
+`;
+
+interface MatchesResult {
+  results: (MemoryResult & { score: number; is_warning: boolean; subject?: string; predicate?: string })[];
+}
+
+export const readTools: readonly GroupedTool[] = [
+  {
+    name: 'memory_search',
+    title: 'Search the memory',
+    operation: /* GraphQL */ `
+      query MemorySearch($input: SearchInput!) { search(input: $input, countReference: true) { ${matchFields} } }
+    `,
+    annotations: reads,
+    describe: describeMatches,
+  },
+  {
+    name: 'memory_recall',
+    title: 'Recall what matters about a topic',
+    operation: /* GraphQL */ `
+      query MemoryRecall($input: RecallInput!) { recall(input: $input, countReference: true) { ${matchFields} } }
+    `,
+    annotations: reads,
+    describe: describeMatches,
+  },
+  {
+    name: 'memory_get',
+    title: 'Get a memory',
+    operation: /* GraphQL */ `
+      query MemoryGet($type: MemoryType!, $id: String!, $sessionId: String) {
+        memory(type: $type, id: $id, sessionId: $sessionId, countReference: true) { ${memoryFields} }
+      }
+    `,
+    annotations: reads,
+    describe: ({ type, id, content }: MemoryResult) => `${type} ${id}: ${inertText(content)}`,
+  },
+  {
+    name: 'memory_explain',
+    title: 'Explain an answer',
+    operation: /* GraphQL */ `
+      query MemoryExplain($input: ExplainInput!) {
+        explain(input: $input) {
+          account
+          receipt {
+            id: uuid
+            kind
+            butler
+            query
+            intent
+            tokenBudget
+            tokensUsed
+            asOf
+            createdAt
+            chosen {
+              type
+              id: uuid
+              version
+              score
+              section
+              tokens
+            }
+            dropped {
+              type
+              id: uuid
+              stage
+              reason
+            }
+          }
+          memory {
+            type
+            id: uuid
+            came
+            stage
+            reason
+            place
+            section
+            tokens
+            score
+            relevance
+          }
+        }
+      }
+    `,
+    annotations: reads,
+    describe: ({ account }: { account: string }) => account,
+  },
+];
+
+function describeMatches({ results }: MatchesResult): string {
+  if (results.length === 0) return 'Nothing was found.';
+  return results
+    .map(({ type, id, score, content, is_warning: isWarning, subject, predicate }) => {
+      const about = subject === undefined ? '' : `${subject}, ${predicate}: `;
+      return `${isWarning ? 'WARNING ' : ''}${type} ${id} (${score.toFixed(3)}): ${inertText(about + content)}`;
+    })
+    .join('\n');
+}
