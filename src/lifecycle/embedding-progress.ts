@@ -62,12 +62,12 @@ export async function clearRetired(context: MemoryContext, options: SweepOptions
 
 async function clearType(
   { db }: MemoryContext,
-  { signal }: SweepOptions,
+  options: SweepOptions,
   type: MemoryType,
   version: VersionInUse,
 ): Promise<number> {
   let cleared = 0;
-  for (let after = firstId; signal?.aborted !== true;) {
+  for (let after = firstId; options.signal?.aborted !== true;) {
     const ids = await clearVectors(db.client, type, version, { after, limit: rowsPerClearing });
     if (ids.length === 0) break;
     cleared += ids.length;

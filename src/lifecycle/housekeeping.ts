@@ -49,12 +49,12 @@ function chooseLeftovers(
 async function removeAll(
   { db, logger }: MemoryContext,
   query: LeftoversQuery,
-  { signal }: SweepOptions,
+  options: SweepOptions,
   progress: (removed: number) => void,
 ): Promise<number> {
   let removed = 0;
   try {
-    while (signal?.aborted !== true) {
+    while (options.signal?.aborted !== true) {
       const batch = await deleteLeftovers(db.client, query, rowsPerTransaction);
       removed += batch;
       progress(removed);
