@@ -8,7 +8,7 @@ import type { MemoryType } from '../db/tables.ts';
 import type { ChangeKind } from '../db/sql/changes-between.ts';
 import type { Relation } from '../memory/links/links.ts';
 import type { Intent } from '../retrieval/query/intent.ts';
-import type { DropStage } from '../retrieval/pipeline/stages.ts';
+import type { DropStage } from '../retrieval/pipeline/ranked.ts';
 import type { TokenizerName } from '../retrieval/context/tokenizers.ts';
 import type { SectionName } from '../retrieval/context/sections.ts';
 

@@ -354,7 +354,7 @@ describe('a search while a model takes over', () => {
   async function similarities(context: MemoryContext): Promise<(number | null)[]> {
     const { results, semanticChannel } = await searchMemories(context, query);
     expect(semanticChannel).toBe('used');
-    return results.map(({ parts }) => parts.similarity);
+    return results.map(({ parts }) => parts.match?.similarity ?? null);
   }
 
   beforeEach(async () => {
@@ -386,7 +386,7 @@ describe('a search while a model takes over', () => {
     const { results, semanticChannel } = await searchMemories(restarted, { ...query, mode: 'hybrid' });
     expect(semanticChannel).toBe('model_changed');
     expect(results.length).toBeGreaterThan(0);
-    expect(results.every(({ parts }) => parts.similarity === null)).toBe(true);
+    expect(results.every(({ parts }) => parts.match?.similarity === null)).toBe(true);
 
     expect(await sweep(restarted.embedder)).toMatchObject({ embedded: 82, activated: 1 });
     expect((await similarities(restarted))[0]).toBeCloseTo(1, 5);
@@ -505,7 +505,7 @@ describe('with models of one size', () => {
     const query = { query: 'a hot beverage', mode: 'semantic', types: ['rule'] } as const;
     const found = await searchMemories(contextWith(to), query);
     expect(found).toMatchObject({ semanticChannel: 'used' });
-    expect(found.results[0]?.parts.similarity).toBeGreaterThan(0.2);
+    expect(found.results[0]?.parts.match?.similarity).toBeGreaterThan(0.2);
   }
 
   it('the real model takes over from the hashes, with the vectors that a write makes', async () => {

@@ -29,6 +29,7 @@ const context: MemoryContext = {
     ...config.memory.embedding,
     model: 'none',
     dimensions: 384,
+    maxTextsInFlight: 1,
     downloadDirectory: '',
     logger,
   }),

@@ -1,14 +1,10 @@
 import { invalidInput } from '../../shared/errors.ts';
 import { explainReceipt } from '../../retrieval/explain/explain-receipt.ts';
 import { explainMemory, type MemoryExplanation } from '../../retrieval/explain/explain.ts';
-import {
-  getReceipt,
-  type Receipt,
-  type ReceiptCandidate,
-  type ReceiptChoice,
-  type ReceiptDrop,
-  type ReceiptSummary,
-} from '../../retrieval/receipts/receipts.ts';
+import type { MemoryReference } from '../../memory/links/links.ts';
+import type { DropStage, Ranked } from '../../retrieval/pipeline/ranked.ts';
+import type { ReceiptChoice } from '../../retrieval/receipts/receipt-form.ts';
+import { getReceipt, listDropped, type Receipt, type ReceiptSummary } from '../../retrieval/receipts/receipts.ts';
 import { replayReceipt, type ReplayOutcome } from '../../retrieval/receipts/replay.ts';
 import type { Intent } from '../../retrieval/query/intent.ts';
 import type { TokenizerName } from '../../retrieval/context/tokenizers.ts';
@@ -30,24 +26,24 @@ const ReceiptKindEnum = builder.enumType('ReceiptKind', {
   } satisfies Record<Receipt['kind'], { description: string }>,
 });
 
-const CandidateRef = builder.objectRef<ReceiptCandidate>('ReceiptCandidate').implement({
+const CandidateRef = builder.objectRef<Ranked<MemoryReference>>('ReceiptCandidate').implement({
   description: 'A memory that was ranked, and by what.',
   fields: (t) => ({
-    type: t.expose('type', { type: MemoryTypeEnum, description: 'Which of the three it is.' }),
-    uuid: t.expose('id', { type: 'UUID', description: 'Which one.' }),
+    type: t.field({ type: MemoryTypeEnum, description: 'Memory type.', resolve: ({ memory }) => memory.type }),
+    uuid: t.field({ type: 'UUID', description: 'UUID of the memory.', resolve: ({ memory }) => memory.id }),
     score: t.exposeFloat('score', { description: 'What it was ordered by.' }),
     relevance: t.exposeFloat('relevance', { description: 'How well it matched, as a share of the best.' }),
     parts: t.field({
       type: MatchPartsRef,
       nullable: true,
       description: 'How well it matched, by channel; null for what was not searched for.',
-      resolve: ({ parts }) => parts,
+      resolve: ({ parts }) => parts.match,
     }),
     scoreParts: t.field({
       type: ScorePartsRef,
       nullable: true,
       description: 'What the score was made of; null for a search.',
-      resolve: ({ composite }) => composite,
+      resolve: ({ parts }) => parts.composite,
     }),
   }),
 });
@@ -69,12 +65,16 @@ const ChoiceRef = builder.objectRef<ReceiptChoice>('ReceiptChoice').implement({
   }),
 });
 
-const DropRef = builder.objectRef<ReceiptDrop>('ReceiptDrop').implement({
+const DropRef = builder.objectRef<Ranked<MemoryReference>>('ReceiptDrop').implement({
   description: 'A memory that was ranked and not shown.',
   fields: (t) => ({
-    type: t.expose('type', { type: MemoryTypeEnum, description: 'Which of the three it is.' }),
-    uuid: t.expose('id', { type: 'UUID', description: 'Which one.' }),
-    stage: t.expose('stage', { type: DropStageEnum, description: 'The stage that dropped it.' }),
+    type: t.field({ type: MemoryTypeEnum, description: 'Memory type.', resolve: ({ memory }) => memory.type }),
+    uuid: t.field({ type: 'UUID', description: 'UUID of the memory.', resolve: ({ memory }) => memory.id }),
+    stage: t.field({
+      type: DropStageEnum,
+      description: 'The stage that dropped it.',
+      resolve: ({ droppedBy }) => droppedBy as DropStage,
+    }),
     reason: t.exposeString('reason', { nullable: true, description: 'Why, where the stage alone does not say it.' }),
   }),
 });
@@ -134,7 +134,7 @@ const ReceiptRef = builder.objectRef<Receipt>('Receipt').implement({
       resolve: ({ candidates }) => candidates,
     }),
     chosen: t.field({ type: [ChoiceRef], description: 'What was shown, in order.', resolve: ({ chosen }) => chosen }),
-    dropped: t.field({ type: [DropRef], description: 'What was not.', resolve: ({ dropped }) => dropped }),
+    dropped: t.field({ type: [DropRef], description: 'What was not.', resolve: listDropped }),
   }),
 });
 
@@ -187,24 +187,24 @@ const ExplanationRef = builder.objectRef<MemoryExplanation>('MemoryExplanation')
     score: t.float({
       nullable: true,
       description: 'What it was ranked by.',
-      resolve: ({ scores }) => scores?.score ?? null,
+      resolve: ({ ranked }) => ranked?.score ?? null,
     }),
     relevance: t.float({
       nullable: true,
       description: 'How well it matches, as a share of the best.',
-      resolve: ({ scores }) => scores?.relevance ?? null,
+      resolve: ({ ranked }) => ranked?.relevance ?? null,
     }),
     parts: t.field({
       type: MatchPartsRef,
       nullable: true,
       description: 'How well it matches, by channel.',
-      resolve: ({ scores }) => scores?.parts ?? null,
+      resolve: ({ ranked }) => ranked?.parts.match ?? null,
     }),
     scoreParts: t.field({
       type: ScorePartsRef,
       nullable: true,
       description: 'What the score is made of.',
-      resolve: ({ scores }) => scores?.composite ?? null,
+      resolve: ({ ranked }) => ranked?.parts.composite ?? null,
     }),
   }),
 });

@@ -1,8 +1,18 @@
 import { Prisma } from '../../generated/prisma/client.ts';
+import type { TenantDatabase } from '../database.ts';
 import { memoryTables, type MemoryType } from '../tables.ts';
-import type { RowToEmbed } from '../queries/reembed.ts';
-import { rowConditions, type RowFilter } from './search-filter.ts';
-import { pastRows, rowsToSearch } from './search-rows.ts';
+import type { RowToEmbed } from './reembed.ts';
+import { rowConditions, type RowFilter } from '../sql/search-filter.ts';
+import { pastRows, rowsToSearch } from '../sql/search-rows.ts';
+import {
+  countByIndex,
+  countInCorpus,
+  lexemeQuery,
+  mostCountedMatches,
+  mostCountedRows,
+  withCorpus,
+  type WordCount,
+} from './search-word-counts.ts';
 
 export interface PlanQuery {
   filter: RowFilter;
@@ -31,7 +41,7 @@ export interface PlanQuery {
 export interface SearchPlanRow {
   version: StoredVersion | null;
   vector_extension: string;
-  lexemes: LexemeCounts[];
+  lexemes: WordCount[];
   phrases: string[];
   exclusions: string[];
   statistics: Partial<Record<MemoryType, CountedType>> | null;
@@ -56,14 +66,6 @@ export interface StoredVersion {
   dimensions: number;
 }
 
-/** Of a word, for each type that is searched. Null when they were not counted. */
-export interface LexemeCounts {
-  lexeme: string;
-  documents: number[] | null;
-  /** Of each type whose rows are too many to count: the marks of the rows of its sample that have the word. */
-  sampled?: (number[] | null)[];
-}
-
 /** Of the rows that were looked at, which are not all of them where `estimate` says how many there are. */
 export interface CountedType {
   documents: number;
@@ -71,15 +73,6 @@ export interface CountedType {
   lexemes: number;
   estimate: number | null;
 }
-
-/** Rows of a type that are counted one by one. Of more, the average length is that of so many. */
-const mostCountedRows = 20_000;
-/** Matches of a word that are counted at first: above, `selectFrequentCounts` tells how many there are. */
-export const mostCountedMatches = 1000;
-/** An estimate of so many matches is as good as a count. */
-const leastEstimatedMatches = 3000;
-/** The newest rows, that tell which share of all has a frequent word, and which words are met together. */
-export const sampleRows = 1000;
 
 /**
  * The index of vectors holds those of all tenants. To find the nearest of one tenant it passes, for each that is wanted, as
@@ -89,10 +82,29 @@ export const sampleRows = 1000;
  */
 const exactScanFactor = 1.5;
 
-export function selectSearchPlan(query: PlanQuery): Prisma.Sql {
+/**
+ * Reads what each search has to know before it asks for candidates. The statements of `also` go with the same round trip,
+ * and their answers come back.
+ */
+export async function readSearchPlans(
+  db: Pick<TenantDatabase, 'roundTrip'>,
+  queries: readonly PlanQuery[],
+  also: readonly Prisma.Sql[],
+): Promise<{ plans: SearchPlanRow[]; answers: (string | null)[] }> {
+  // Rows are found by the same keys for every caller: planning a statement anew takes longer than running it.
+  const settings = { plan_cache_mode: 'force_generic_plan' };
+  const answers = await db.roundTrip([...queries.map(selectSearchPlan), ...also], settings);
+  const plans = answers.slice(0, queries.length).map((answer) => {
+    if (answer === null) throw new TypeError('a SELECT without FROM returned no row');
+    return JSON.parse(answer) as SearchPlanRow;
+  });
+  return { plans, answers: answers.slice(queries.length) };
+}
+
+function selectSearchPlan(query: PlanQuery): Prisma.Sql {
   const configuration = Prisma.sql`memory_text_search(${query.language})`;
   const { corpus, count } = query;
-  const counted = count ? corpus.types.map((type) => corpusRows(type, corpus)) : [];
+  const counted = count ? corpus.types.map((type) => withCorpus(type, corpus)) : [];
   return Prisma.sql`
     WITH ${Prisma.join([exactRows(query), ...pastRows(query.filter), ...counted])}
     SELECT json_build_object(
@@ -134,20 +146,8 @@ export function mostSmallRows(bound: number): number {
   return Math.min(bound, mostCountedRows - 1);
 }
 
-/** The lexemes of the rows of a type, or of as many of them as are counted. */
-function corpusRows(type: MemoryType, corpus: RowFilter): Prisma.Sql {
-  return Prisma.sql`corpus_${Prisma.raw(type)} AS MATERIALIZED (
-    SELECT m.search_vector FROM ${rowsToSearch(type, corpus)} m WHERE ${rowConditions(type, corpus) ?? Prisma.sql`false`}
-    ${corpus.isPast ? Prisma.empty : Prisma.sql`LIMIT ${mostCountedRows}`})`;
-}
-
 function isSmall(type: MemoryType): Prisma.Sql {
   return Prisma.sql`(SELECT count(*) FROM corpus_${Prisma.raw(type)}) <= least(${exactRowsOf(type)}, ${mostCountedRows - 1})`;
-}
-
-/** The index of words holds those of all tenants, and reads all rows that have a word before it leaves out one. */
-function countInCorpus(type: MemoryType): Prisma.Sql {
-  return Prisma.sql`(SELECT count(*) FROM corpus_${Prisma.raw(type)} WHERE search_vector @@ wanted)`;
 }
 
 /** Those with words of the query first, then the newest. */
@@ -176,99 +176,15 @@ function pastTextsOf({ filter, words }: PlanQuery, configuration: Prisma.Sql, mo
     ) listed)`;
 }
 
-/** For the lexemes that the statistics kept from earlier searches do not cover: a JSON array. `small` are the types of few rows. */
-export function selectDocumentCounts(
-  filter: RowFilter,
-  lexemes: readonly string[],
-  small: ReadonlySet<MemoryType>,
-): Prisma.Sql {
-  const counts = filter.types.map((type) => countKnown(type, filter, mostCountedMatches, small));
-  return withRows(corporaOf(filter, small), countsOf(lexemes, Prisma.sql`json_build_array(${Prisma.join(counts)})`));
-}
-
-function countKnown(type: MemoryType, filter: RowFilter, most: number, small: ReadonlySet<MemoryType>): Prisma.Sql {
-  return small.has(type) ? countInCorpus(type) : countMatches(type, filter, most);
-}
-
-function corporaOf(filter: RowFilter, small: ReadonlySet<MemoryType>): Prisma.Sql[] {
-  const types = filter.types.filter((type) => small.has(type));
-  return types.map((type) => corpusRows(type, filter));
-}
-
-function withRows(rows: readonly Prisma.Sql[], statement: Prisma.Sql): Prisma.Sql {
-  return rows.length === 0 ? statement : Prisma.sql`WITH ${Prisma.join([...rows])} ${statement}`;
-}
-
-/**
- * The same where many memories have the word, or where there are many. `sizes` are the types whose rows are too many to count: there, the share
- * of the newest rows that have the word stands for the share of all.
- */
-export function selectFrequentCounts(
-  filter: RowFilter,
-  lexemes: readonly string[],
-  sizes: ReadonlyMap<MemoryType, number>,
-  small: ReadonlySet<MemoryType> = new Set(),
-): Prisma.Sql {
-  const samples = [...sizes.keys()].map((type) => sampleOf(type, filter));
-  const counts = filter.types.map((type) => {
-    const size = sizes.get(type);
-    if (size === undefined) return countKnown(type, filter, mostCountedRows, small);
-    return estimateMatches(type, filter, size);
-  });
-  const all = countsOf(lexemes, Prisma.sql`json_build_array(${Prisma.join(counts)})`, [...sizes.keys()].map(marksOf));
-  return withRows([...samples, ...corporaOf(filter, small)], all);
-}
-
-function marksOf(type: MemoryType): Prisma.Sql {
-  return Prisma.sql`(SELECT json_agg(mark) FROM sample_${Prisma.raw(type)} WHERE search_vector @@ wanted)`;
-}
-
-function estimateMatches(type: MemoryType, filter: RowFilter, size: number): Prisma.Sql {
-  const share = Prisma.sql`(
-    SELECT count(*) FILTER (WHERE search_vector @@ wanted)::float8 / greatest(count(*), 1) FROM sample_${Prisma.raw(type)})`;
-  return Prisma.sql`(
-    SELECT CASE WHEN estimate >= ${leastEstimatedMatches} THEN round(estimate)::bigint
-      ELSE ${countMatches(type, filter, leastEstimatedMatches)} END
-    FROM (SELECT ${share} * ${size}::float8 AS estimate OFFSET 0) sampled)`;
-}
-
-function countsOf(lexemes: readonly string[], counts: Prisma.Sql, marks: readonly Prisma.Sql[] = []): Prisma.Sql {
-  const sampled = Prisma.join([
-    Prisma.sql`'sampled'`,
-    Prisma.sql`json_build_array(${marks.length === 0 ? Prisma.empty : Prisma.join([...marks])})`,
-  ]);
-  return Prisma.sql`
-    SELECT json_agg(json_build_object('lexeme', lexeme, 'documents', ${counts}, ${sampled}))::text
-    FROM (SELECT lexeme, ${lexemeQuery('lexeme')} AS wanted FROM unnest(${[...lexemes]}::text[]) lexeme) words`;
-}
-
-/** A row is told by the random part of its id, which is the same in every sample that it is in. */
-function sampleOf(type: MemoryType, filter: RowFilter): Prisma.Sql {
-  return Prisma.sql`sample_${Prisma.raw(type)} AS MATERIALIZED (
-    SELECT m.search_vector, ('x' || right(m.id::text, 4))::bit(16)::int AS mark FROM ${rowsToSearch(type, filter)} m WHERE ${rowConditions(type, filter) ?? Prisma.sql`false`}
-    ORDER BY m.created_at DESC, m.id DESC LIMIT ${sampleRows})`;
-}
-
-/** A tsquery of one lexeme as it is, not parsed and stemmed a second time. */
-function lexemeQuery(column: string): Prisma.Sql {
-  return Prisma.raw(`('''' || replace(replace(${column}, '\\', '\\\\'), '''', '''''') || '''')::tsquery`);
-}
-
 function countDocuments({ count, corpus }: PlanQuery): Prisma.Sql {
   if (!count) return Prisma.sql`NULL`;
   const counts = corpus.types.map((type) => {
     // Of the past, there is nothing else to count in: the functions count in the tables, which hold the memories as they are.
     if (corpus.isPast) return countInCorpus(type);
-    const byIndex = countMatches(type, corpus, mostCountedMatches);
+    const byIndex = countByIndex(type, corpus, mostCountedMatches);
     return Prisma.sql`CASE WHEN ${isSmall(type)} THEN ${countInCorpus(type)} ELSE ${byIndex} END`;
   });
   return Prisma.sql`json_build_array(${Prisma.join(counts)})`;
-}
-
-function countMatches(type: MemoryType, { visibleButler, visibleScopes, at }: RowFilter, most: number): Prisma.Sql {
-  const scopes = visibleScopes === null ? null : [...visibleScopes];
-  return Prisma.sql`
-    memory_match_count(${type}, wanted, ${visibleButler}::text, ${scopes}::text[], ${at}::timestamptz, ${most}::int)`;
 }
 
 /** Phrases of stop words alone come out empty and are left out. */
