@@ -44,11 +44,10 @@ const count = wholeNumber(1, 1_000_000);
 const share = numberBetween(0, 1);
 const timeoutMs = wholeNumber(100, 600_000);
 
-const job = (defaults: { cron: string; prompt: string; enabled?: boolean }) =>
+const job = (defaults: { cron: string; enabled?: boolean }) =>
   table({
     cron: setting(cron, { default: defaults.cron, description: 'When the job starts, in UTC' }),
     enabled: setting(flag, { default: defaults.enabled ?? true, description: 'Whether the schedule starts the job' }),
-    prompt: setting(line(500), { default: defaults.prompt, description: 'What the job says it does' }),
   });
 
 const embedding = table({
@@ -694,24 +693,17 @@ const butler = table({
     }),
   }),
   schedule: table({
-    consolidate: job({ cron: '0 */6 * * *', prompt: 'Run memory consolidation' }),
-    decay_sweep: job({ cron: '0 3 * * *', prompt: 'Run confidence decay sweep and flag fading memories' }),
-    episode_cleanup: job({ cron: '0 4 * * *', prompt: 'Expire old episodes and enforce capacity limits' }),
-    consolidate_backlog: job({ cron: '*/5 * * * *', prompt: 'Consolidate at once where many episodes wait' }),
-    promote: job({ cron: '15 3 * * *', prompt: 'Promote memories that are often referenced' }),
-    evict: job({ cron: '30 3 * * *', prompt: 'Keep each generation within its capacity' }),
-    reembed: job({ cron: '45 * * * *', prompt: 'Bring memories to the configured embedding model' }),
-    refresh_projections: job({ cron: '10 0 * * *', prompt: 'Count the events of the days that are over' }),
-    purge_receipts: job({
-      cron: '15 4 * * *',
-      prompt: 'Remove receipts, idempotency keys and job runs past their time',
-    }),
-    maintain_storage: job({ cron: '30 4 * * *', prompt: 'Checkpoint, vacuum and analyze the embedded database' }),
-    rotate_keys: job({
-      cron: '0 5 1 * *',
-      prompt: 'Seal facts under new data keys, and those keys under the present master key',
-      enabled: false,
-    }),
+    consolidate: job({ cron: '0 */6 * * *' }),
+    decay_sweep: job({ cron: '0 3 * * *' }),
+    episode_cleanup: job({ cron: '0 4 * * *' }),
+    consolidate_backlog: job({ cron: '*/5 * * * *' }),
+    promote: job({ cron: '15 3 * * *' }),
+    evict: job({ cron: '30 3 * * *' }),
+    reembed: job({ cron: '45 * * * *' }),
+    refresh_projections: job({ cron: '10 0 * * *' }),
+    purge_receipts: job({ cron: '15 4 * * *' }),
+    maintain_storage: job({ cron: '30 4 * * *' }),
+    rotate_keys: job({ cron: '0 5 1 * *', enabled: false }),
   }),
   memory,
 });

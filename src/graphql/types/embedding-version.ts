@@ -1,4 +1,4 @@
-import { listVersionProgress, type VersionProgress } from '../../lifecycle/reembed.ts';
+import { listVersionProgress, type VersionProgress } from '../../lifecycle/embedding-progress.ts';
 import { builder } from '../builder.ts';
 
 const EmbeddingVersionStatusEnum = builder.enumType('EmbeddingVersionStatus', {
