@@ -22,7 +22,7 @@ export interface SocketCallers {
   limits: Limits;
   operations: Operations;
   createContext(caller: Principal | undefined): GraphQLContext;
-  /** Told of whoever could not say who they are. */
+  /** Called when a client could not be authenticated. */
   refused(): void;
 }
 
@@ -120,7 +120,7 @@ function takePlace(extra: SocketExtra, limits: Limits, { signal, release }: Retu
   }
   const end = (): void => extra.socket.close(unauthorized, 'the token has expired or was revoked');
   signal.addEventListener('abort', end, { once: true });
-  // Whoever hung up while we asked who it is will not do so again.
+  // The client may have disconnected during authentication; no second close event follows.
   if (extra.isClosed === true) extra.leave();
 }
 
