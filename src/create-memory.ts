@@ -103,7 +103,8 @@ export function embedderOptions({ butler, memory }: Config, logger: Logger): Par
     dimensions: memory.embeddingDimensions,
     threads: memory.embedding.threads,
     queryCacheEntries: memory.embedding.queryCacheEntries,
-    maxTextsInFlight: memory.embedding.maxTextsInFlight,
+    // A query waits for at most so many texts of others; more in flight are no faster.
+    maxTextsInFlight: 2,
     allowDownload: memory.embedding.allowDownload,
     ownModelsDirectory: memory.embedding.modelsDirectory,
     downloadDirectory: join(butler.home, 'models'),

@@ -1,7 +1,7 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { TenantDatabase } from '../database.ts';
 import { memoryTables, type MemoryType } from '../tables.ts';
-import type { RowToEmbed } from '../sql/reembed-rows.ts';
+import type { RowToEmbed } from './reembed.ts';
 import { whereMemory, type MemoryFilter } from '../sql/memory-filter.ts';
 import { pastRows, rowsToSearch } from '../sql/search-rows.ts';
 import {

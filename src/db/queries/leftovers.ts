@@ -1,14 +1,14 @@
 import { Prisma } from '../../generated/prisma/client.ts';
+import type { TenantClient } from '../database.ts';
 
-/** What a server writes down for a while. None of it is memory. */
+/** Tables of records that are kept for a while only. None of them holds memories. */
 export type Leftover = 'context_receipts' | 'idempotency_keys' | 'job_runs' | 'access_records' | 'consolidation_runs';
 
 export interface LeftoversQuery {
   table: Leftover;
-  tenantId: string;
-  /** What was over at this moment or before. */
+  /** Rows that ended at this moment or before. */
   until: Date;
-  /** What was written at this moment or before, whether it is over or not. */
+  /** Rows that were written at this moment or before, whether they have ended or not. */
   keptSince?: Date | null;
 }
 
@@ -29,32 +29,35 @@ const ends: Record<Leftover, string> = {
   consolidation_runs: 'finished_at',
 };
 
-/** An episode says by which run it was consolidated for as long as it is there. */
+/** A run is kept for as long as there is an episode that it consolidated. */
 const uses: Partial<Record<Leftover, string>> = {
   consolidation_runs: `AND NOT EXISTS (SELECT FROM episodes e
     WHERE e.tenant_id = consolidation_runs.tenant_id AND e.consolidation_run_id = consolidation_runs.id)`,
 };
 
-function isOver({ table, tenantId, until, keptSince = null }: LeftoversQuery): Prisma.Sql {
+function isOver(tenantId: string, { table, until, keptSince = null }: LeftoversQuery): Prisma.Sql {
   const isKeptLongEnough = keptSince === null ? Prisma.empty : Prisma.sql`OR created_at <= ${keptSince}::timestamptz`;
   return Prisma.sql`tenant_id = ${tenantId}
     AND (${Prisma.raw(ends[table])} <= ${until}::timestamptz ${isKeptLongEnough}) ${Prisma.raw(uses[table] ?? '')}`;
 }
 
-/** What may not be altered cannot be locked for it either; nobody but a sweep holds an access record. */
+/** Access records may not be updated, hence not locked for update either; only sweeps touch them. */
 const lock = (table: Leftover): Prisma.Sql =>
   table === 'access_records' ? Prisma.empty : Prisma.sql`FOR UPDATE SKIP LOCKED`;
 
-/** So many of them, and not those that somebody holds: a later sweep gets them. */
-export function deleteLeftovers(query: LeftoversQuery, limit: number): Prisma.Sql {
-  const { table, tenantId } = query;
+/** Deletes at most so many rows, and returns how many. Locked rows are left to a later sweep. */
+export async function deleteLeftovers(client: TenantClient, query: LeftoversQuery, limit: number): Promise<number> {
+  const { table } = query;
+  const { tenantId } = client;
   const key = Prisma.raw(keys[table]);
-  return Prisma.sql`
+  return client.$executeRaw`
     DELETE FROM ${Prisma.raw(table)} WHERE tenant_id = ${tenantId} AND ${key} IN (
-      SELECT ${key} FROM ${Prisma.raw(table)} WHERE ${isOver(query)}
+      SELECT ${key} FROM ${Prisma.raw(table)} WHERE ${isOver(tenantId, query)}
       LIMIT ${limit} ${lock(table)})`;
 }
 
-export function countLeftovers(query: LeftoversQuery): Prisma.Sql {
-  return Prisma.sql`SELECT count(*)::int AS count FROM ${Prisma.raw(query.table)} WHERE ${isOver(query)}`;
+export async function countLeftovers(client: TenantClient, query: LeftoversQuery): Promise<number> {
+  const [row] = await client.$queryRaw<[{ count: number }]>`
+    SELECT count(*)::int AS count FROM ${Prisma.raw(query.table)} WHERE ${isOver(client.tenantId, query)}`;
+  return row.count;
 }

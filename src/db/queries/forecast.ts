@@ -1,8 +1,8 @@
 import { Prisma } from '../../generated/prisma/client.ts';
+import type { TenantClient } from '../database.ts';
 
 export interface ForecastQuery {
-  tenantId: string;
-  /** Only of these scopes; null for all. */
+  /** Only these scopes; null for all. */
   scopes: readonly string[] | null;
   /** Below it a memory fades. */
   retrieval: number;
@@ -33,31 +33,37 @@ export interface ForecastRow {
   expiresAt: Date | null;
 }
 
-/** Live facts and rules in the order in which they fade. */
-export function forecastFading(query: ForecastQuery, { limit, after, before, inverted }: ForecastPage): Prisma.Sql {
+/** Lists live facts and rules in the order in which they fade. */
+export async function listFading(
+  client: TenantClient,
+  query: ForecastQuery,
+  { limit, after, before, inverted }: ForecastPage,
+): Promise<ForecastRow[]> {
   const direction = Prisma.raw(inverted ? 'DESC' : 'ASC');
-  return Prisma.sql`
-    SELECT f.type, f.id::text, f.fades_at AS "fadesAt", ${momentOf('f', query.expiry)} AS "expiresAt"
-    FROM (${fadingUntil(query)}) f
+  return client.$queryRaw`
+    SELECT f.type, f.id::text, f.fades_at AS "fadesAt", ${momentBelow('f', query.expiry)} AS "expiresAt"
+    FROM (${fadingUntil(client.tenantId, query)}) f
     WHERE ${beyond(after, '>')} AND ${beyond(before, '<')}
     ORDER BY f.fades_at ${direction}, f.id ${direction} LIMIT ${limit}`;
 }
 
-export function countFading(query: ForecastQuery): Prisma.Sql {
-  return Prisma.sql`SELECT count(*)::int AS count FROM (${fadingUntil(query)}) f`;
+export async function countFading(client: TenantClient, query: ForecastQuery): Promise<number> {
+  const [row] = await client.$queryRaw<[{ count: number }]>`
+    SELECT count(*)::int AS count FROM (${fadingUntil(client.tenantId, query)}) f`;
+  return row.count;
 }
 
-function fadingUntil(query: ForecastQuery): Prisma.Sql {
+function fadingUntil(tenantId: string, query: ForecastQuery): Prisma.Sql {
   return Prisma.sql`
     SELECT * FROM (
-      SELECT m.*, ${momentOf('m', query.retrieval)} AS fades_at
-      FROM (${decaying(query, 'fact')} UNION ALL ${decaying(query, 'rule')}) m
+      SELECT m.*, ${momentBelow('m', query.retrieval)} AS fades_at
+      FROM (${decaying(tenantId, query, 'fact')} UNION ALL ${decaying(tenantId, query, 'rule')}) m
     ) m
     WHERE m.fades_at <= ${query.until}::timestamptz`;
 }
 
-/** Those that the decay sweep will come to. What decays by less than that will not in our time. */
-function decaying({ tenantId, scopes }: ForecastQuery, type: 'fact' | 'rule'): Prisma.Sql {
+/** Selects the memories that the decay sweep looks at. A decay rate below 1e-6 takes more than a lifetime. */
+function decaying(tenantId: string, { scopes }: ForecastQuery, type: 'fact' | 'rule'): Prisma.Sql {
   const isSwept =
     type === 'fact' ? '' : `AND maturity <> 'anti_pattern' AND disabled_at IS NULL AND forgotten_at IS NULL`;
   return Prisma.sql`
@@ -68,10 +74,10 @@ function decaying({ tenantId, scopes }: ForecastQuery, type: 'fact' | 'rule'): P
 }
 
 /**
- * The first millisecond at which the effective confidence is below a threshold: the formula of effectiveConfidenceAt, solved
- * for the time. At the threshold itself it is not below yet.
+ * Computes the first millisecond at which the effective confidence is below a threshold: the formula of
+ * effectiveConfidenceAt, solved for the time.
  */
-function momentOf(alias: string, threshold: number): Prisma.Sql {
+function momentBelow(alias: string, threshold: number): Prisma.Sql {
   const [confidence, rate, since] = ['confidence', 'decay_rate', 'since'].map((name) => Prisma.raw(`${alias}.${name}`));
   if (threshold === 0) return Prisma.raw('NULL::timestamptz');
   const seconds = Prisma.sql`extract(epoch FROM ${since})::float8 + ln(${confidence} / ${threshold}::float8) / ${rate} * 86400`;

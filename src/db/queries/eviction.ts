@@ -1,23 +1,30 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import { pageOfDue } from './page-of-due.ts';
+import type { TenantClient, Transaction } from '../database.ts';
+import { changeMemories, readDuePage, type Batch, type ChangedMemory, type DuePage } from './change-memories.ts';
 
-export interface SurplusQuery {
+export interface EvictionQuery {
   type: 'fact' | 'rule';
-  tenantId: string;
   at: Date;
-  /** Facts and rules of each generation that one butler may have. */
+  /** How many facts and rules of each generation one butler may have. */
   mid: number;
   long: number;
 }
 
 /**
- * Live facts or rules beyond what a butler may have of a generation, which both types share: the least recently
- * referenced, confirmed or shown in a context first, permanent facts after all others. Warnings count and stay. Each page ranks anew: what went before
- * makes the surplus smaller by as much.
+ * Finds live facts or rules beyond the capacity of a butler's generation, which both types share: the least recently
+ * referenced, confirmed or shown first, permanent facts last. Anti-patterns count, but are never evicted. Each page ranks
+ * anew: what was evicted before makes the surplus smaller by as much.
  */
-export function findSurplus(query: SurplusQuery, after: string, limit: number): Prisma.Sql {
-  const { type, tenantId } = query;
-  return pageOfDue(Prisma.sql`
+export async function findSurplus(
+  client: TenantClient,
+  query: EvictionQuery,
+  after: string,
+  limit: number,
+): Promise<DuePage> {
+  const { tenantId } = client;
+  return readDuePage(
+    client,
+    Prisma.sql`
     SELECT m.id, 'evicted' AS outcome FROM (
       SELECT m.*, row_number() OVER (PARTITION BY m.source_butler, m.is_long
           ORDER BY m.is_removable DESC, m.is_permanent, m.used_at, m.id) AS place,
@@ -31,26 +38,29 @@ export function findSurplus(query: SurplusQuery, after: string, limit: number): 
         FROM rules m WHERE m.tenant_id = ${tenantId} AND ${isCounted('rule')}
       ) m
     ) m
-    WHERE m.type = ${type} AND m.is_removable
+    WHERE m.type = ${query.type} AND m.is_removable
       AND m.total - m.place >= CASE WHEN m.is_long THEN ${query.long}::bigint ELSE ${query.mid}::bigint END
       AND m.id > ${after}::uuid
-    ORDER BY m.id LIMIT ${limit}`);
+    ORDER BY m.id LIMIT ${limit}`,
+  );
 }
 
-/** The change of a row `m`, for `changeMemories`. What was asked for, confirmed or shown since is in use after all. */
-export function evictionChange({ type, at }: SurplusQuery): Record<'due' | 'set' | 'eventType', Prisma.Sql> {
+/** Expires memories, except those that were referenced, confirmed or shown since they were found. */
+export async function evictMemories(
+  transaction: Transaction,
+  { type, at }: EvictionQuery,
+  batch: Batch,
+): Promise<ChangedMemory[]> {
   const isRemovable = Prisma.raw(type === 'fact' ? 'true' : `m.maturity <> 'anti_pattern'`);
-  return {
+  return changeMemories(transaction, batch, {
+    type,
     due: Prisma.sql`${isCounted(type)} AND ${isRemovable} AND ${usedAt} <= ${at}::timestamptz`,
     set: Prisma.raw(`validity = 'expired'`),
     eventType: Prisma.raw(`'${type}.evicted'::text`),
-  };
+  });
 }
 
-/**
- * What no butler learned was put there by somebody who wants it there. What a person disabled waits as it is, and takes no
- * room from the others.
- */
+/** A memory that no butler learned was stored on purpose, and a disabled rule waits for a person: neither counts. */
 function isCounted(type: 'fact' | 'rule'): Prisma.Sql {
   const isUsed = type === 'fact' ? '' : 'AND m.disabled_at IS NULL AND m.forgotten_at IS NULL';
   return Prisma.raw(`m.validity IN ('active', 'fading') AND m.source_butler IS NOT NULL ${isUsed}`);

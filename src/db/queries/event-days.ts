@@ -1,6 +1,7 @@
 import { Prisma } from '../../generated/prisma/client.ts';
+import type { TenantClient } from '../database.ts';
 
-/** Days that are over, from the last but one that was counted: a transaction may have ended after its midnight. */
+/** Counts events by day, from the last but one counted day on: a transaction may end after the midnight of its events. */
 function countedDays(tenantId: string, today: Date): Prisma.Sql {
   return Prisma.sql`
     SELECT (occurred_at AT TIME ZONE 'UTC')::date AS day, event_type, count(*)::int AS count FROM memory_events
@@ -9,9 +10,10 @@ function countedDays(tenantId: string, today: Date): Prisma.Sql {
     GROUP BY 1, 2`;
 }
 
-/** Counts the days anew where the count has changed. */
-export function refreshEventDays(tenantId: string, today: Date): Prisma.Sql {
-  return Prisma.sql`
+/** Stores the counts of the days before today that are new or have changed. Returns the number of these days. */
+export async function refreshEventDays(client: TenantClient, today: Date): Promise<number> {
+  const { tenantId } = client;
+  const [row] = await client.$queryRaw<[{ days: number }]>`
     WITH written AS (
       INSERT INTO event_days (tenant_id, day, event_type, count)
       SELECT ${tenantId}, day, event_type, count FROM (${countedDays(tenantId, today)}) AS counted
@@ -19,21 +21,32 @@ export function refreshEventDays(tenantId: string, today: Date): Prisma.Sql {
         WHERE event_days.count <> excluded.count
       RETURNING day)
     SELECT count(DISTINCT day)::int AS days FROM written`;
+  return row.days;
 }
 
-/** The days that a refresh would change. */
-export function staleEventDays(tenantId: string, today: Date): Prisma.Sql {
-  return Prisma.sql`
+/** Counts the days that a refresh would change. */
+export async function countStaleDays(client: TenantClient, today: Date): Promise<number> {
+  const { tenantId } = client;
+  const [row] = await client.$queryRaw<[{ days: number }]>`
     SELECT count(DISTINCT day)::int AS days FROM (${countedDays(tenantId, today)}) AS counted
     WHERE NOT EXISTS (SELECT FROM event_days AS known WHERE known.tenant_id = ${tenantId}
       AND (known.day, known.event_type, known.count) = (counted.day, counted.event_type, counted.count))`;
+  return row.days;
 }
 
-/** From the days that were counted, and from the events themselves after those. */
-export function selectEventDays(tenantId: string, from: Date, until: Date): Prisma.Sql {
+export interface EventDayCount {
+  /** As in 2026-03-01, in UTC. */
+  day: string;
+  eventType: string;
+  count: number;
+}
+
+/** Lists counts by day and event type: the stored ones, and those of the events after them. */
+export async function listEventDays(client: TenantClient, from: Date, until: Date): Promise<EventDayCount[]> {
+  const { tenantId } = client;
   const firstDay = from.toISOString().slice(0, 10);
   const lastDay = until.toISOString().slice(0, 10);
-  return Prisma.sql`
+  return client.$queryRaw`
     WITH counted AS (SELECT max(day) AS until FROM event_days WHERE tenant_id = ${tenantId})
     SELECT day::text, event_type AS "eventType", count FROM (
       SELECT day, event_type, count FROM event_days

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { sweepLeftovers } from '../../src/lifecycle/purge.ts';
+import { sweepLeftovers } from '../../src/lifecycle/housekeeping.ts';
 import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { insertRow, rowOf, type Row } from '../support/rows.ts';
