@@ -10,6 +10,8 @@ describe('a filter', () => {
   let testApp: TestApp;
   const [june, july] = [new Date('2025-06-01T00:00:00.000Z'), new Date('2025-07-01T00:00:00.000Z')];
   const scope = 'filtered';
+  const sortContents = (found: readonly { content?: unknown }[]): string[] =>
+    found.map(({ content }) => content as string).toSorted();
 
   beforeAll(async () => {
     testApp = await createTestApp();
@@ -33,14 +35,12 @@ describe('a filter', () => {
         await observe('kayak on the first of June', june);
         await observe('kayak on the first of July', july);
         await observe('kayak, just stored');
-        const find = async (from: Date | null, to: Date | null): Promise<unknown[]> => {
+        const find = async (from: Date | null, to: Date | null): Promise<string[]> => {
           const asked = { scope: own, types: ['episode' as const], from, to };
           const found = await door.search({ query: 'kayak', mode: 'keyword', ...asked });
           const recalled = await door.recall({ topic: 'kayak', mode: 'keyword', ...asked });
-          expect(recalled.map(({ content }) => content).toSorted()).toEqual(
-            found.map(({ content }) => content).toSorted(),
-          );
-          return found.map(({ content }) => content).toSorted();
+          expect(sortContents(recalled)).toEqual(sortContents(found));
+          return sortContents(found);
         };
 
         expect(await find(june, july)).toEqual(['kayak on the first of June']);
@@ -103,7 +103,7 @@ describe('a filter', () => {
     const listed = await Promise.all(
       memoryTypes.map((type) => listMemories(context, { type, filter }, { limit: 100, inverted: false })),
     );
-    const herons = listed.flat().filter(({ row }) => String(row.content).includes('heron'));
+    const herons = listed.flat().filter(({ row }) => (row.content as string).includes('heron'));
 
     expect(results.length).toBeGreaterThan(0);
     expect(herons.map(({ row }) => row.id).toSorted()).toEqual(results.map(({ memory }) => memory.id).toSorted());
