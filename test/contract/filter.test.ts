@@ -4,13 +4,13 @@ import type { FilterInput } from '../../src/memory/filter.ts';
 import { listMemories } from '../../src/memory/lists.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
-import { openMcpDoor, throughEveryDoor, type Door } from './doors.ts';
+import { openMcpDoor, throughEveryDoor, type Door, type MatchView } from './doors.ts';
 
 describe('a filter', () => {
   let testApp: TestApp;
   const [june, july] = [new Date('2025-06-01T00:00:00.000Z'), new Date('2025-07-01T00:00:00.000Z')];
   const scope = 'filtered';
-  const sortContents = (found: readonly { content?: unknown }[]): string[] =>
+  const sortContents = (found: readonly MatchView[]): string[] =>
     found.map(({ content }) => content as string).toSorted();
 
   beforeAll(async () => {
