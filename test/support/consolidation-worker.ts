@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Config } from '../../src/config/schema.ts';
 import { openDatabase, type DatabaseOptions } from '../../src/db/database.ts';
 import { createEmbedder } from '../../src/embedding/create-embedder.ts';
-import { consolidateWith } from '../../src/lifecycle/consolidation/consolidate-with.ts';
+import { consolidateWith } from '../../src/lifecycle/consolidation/consolidate.ts';
 import type { ConsolidationEngine } from '../../src/lifecycle/consolidation/engine.ts';
 import { createLogger } from '../../src/shared/logger.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
