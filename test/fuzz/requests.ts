@@ -19,9 +19,9 @@ import { writeCursor } from '../../src/memory/cursors.ts';
 import { tools } from '../../src/mcp/tools/tools.ts';
 import { broken, jsonObjects, jsonValues, numbers, texts } from './texts.ts';
 
-type Field = GraphQLField<unknown, unknown>;
+export type Field = GraphQLField<unknown, unknown>;
 
-const rootFields = (['Query', 'Mutation'] as const).flatMap((root) =>
+export const rootFields = (['Query', 'Mutation'] as const).flatMap((root) =>
   Object.values((schema.getType(root) as GraphQLObjectType).getFields()).map((field): [string, Field] => [root, field]),
 );
 
@@ -50,7 +50,7 @@ const encode = (text: string): string => Buffer.from(text).toString('base64url')
 const lists = ['accesses', 'jobRuns', 'consolidationRuns', 'timeline', 'asOf.facts', 'diff.changes', 'fading'];
 
 /** Cursors that a caller forged: of no form, of a form that was, and of ours with a position that is none. */
-const cursors: fc.Arbitrary<unknown> = fc.oneof(
+export const cursors: fc.Arbitrary<unknown> = fc.oneof(
   texts,
   fc.oneof(texts, numbers).map((offset) => encode(`OffsetConnection:${offset}`)),
   jsonValues.map((value) => encode(JSON.stringify(value))),
@@ -68,7 +68,7 @@ const moments = fc.constantFrom(
   'now',
 );
 
-const scalars: Record<string, fc.Arbitrary<unknown>> = {
+export const scalars: Record<string, fc.Arbitrary<unknown>> = {
   Int: numbers.map(Math.trunc),
   Float: numbers,
   Boolean: fc.boolean(),

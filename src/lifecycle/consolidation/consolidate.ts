@@ -7,10 +7,11 @@ import { createRedactor } from '../../redaction/redactor.ts';
 import type { SweepOptions, SweepReport } from '../sweep.ts';
 import { applyOutput } from './apply.ts';
 import { claimEpisodes, countDue, countWaiting, type Claim } from './claim.ts';
-import { EngineError, type ConsolidationEngine, type Usage } from './engine.ts';
+import { EngineError, type ConsolidationEngine } from './engine.ts';
 import { createEngine } from './engines/create-engine.ts';
 import { failRun, releaseRun, type FailedRun, type RunFailure } from './fail.ts';
 import { untilAborted, withLease } from './lease.ts';
+import type { Usage } from './run.ts';
 
 /** Identifies this process in its runs. */
 const worker = `${hostname()}:${process.pid}:${uuidv7()}`;

@@ -1,6 +1,6 @@
 import type { MemoryContext } from '../../memory/context.ts';
 import type { Claim } from './claim.ts';
-import type { EngineName } from './run.ts';
+import type { EngineName, Usage } from './run.ts';
 
 /** Turns claimed episodes into output. It may read anything and writes nothing: only `applyOutput` writes. */
 export interface ConsolidationEngine {
@@ -18,13 +18,6 @@ export interface Extraction extends Usage {
   episodeIds?: readonly string[] | undefined;
   /** Episodes that are too long for it even alone: they become `failed`, because no retry can succeed. */
   tooLong?: readonly string[] | undefined;
-}
-
-/** What the run keeps about the model, where there was one. */
-export interface Usage {
-  model?: string | undefined;
-  inputTokens?: number | undefined;
-  outputTokens?: number | undefined;
 }
 
 /** Why an engine could not answer. Its message is stored: it holds no secret and no text of an episode. */

@@ -17,6 +17,13 @@ export type RunStatus = (typeof runStatuses)[number];
 export const engineNames = ['patterns', 'llm', 'command', 'agent'] as const;
 export type EngineName = (typeof engineNames)[number];
 
+/** The model that answered and its tokens, as the run records them; empty for an engine without a model. */
+export interface Usage {
+  model?: string | undefined;
+  inputTokens?: number | undefined;
+  outputTokens?: number | undefined;
+}
+
 /** Throws NOT_FOUND for a run that is unknown, or another butler's. */
 export async function getRun(context: MemoryContext, id: string): Promise<ConsolidationRun> {
   const { client } = context.db;

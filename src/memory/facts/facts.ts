@@ -173,9 +173,7 @@ export function normaliseFact(context: MemoryContext, input: StoreFactInput): Fa
     omissions: omissionsOf(redactor),
     isSealed: false,
   };
-  if (values.validFrom !== null && values.validTo !== null && values.validTo < values.validFrom) {
-    throw invalidInput('valid_to', 'not before valid_from', values.validTo);
-  }
+  checkValidTime(values);
   return values;
 }
 
@@ -210,6 +208,12 @@ export async function lockLiveFact(
   return locked === undefined ? null : findLiveFact(transaction, locked);
 }
 
+function checkValidTime({ validFrom, validTo }: Pick<Fact, 'validFrom' | 'validTo'>): void {
+  if (validFrom !== null && validTo !== null && validTo < validFrom) {
+    throw invalidInput('valid_to', 'not before valid_from', validTo);
+  }
+}
+
 async function confirmStored(
   mutation: Mutation,
   live: Fact,
@@ -217,7 +221,9 @@ async function confirmStored(
   values: FactValues,
 ): Promise<string> {
   const { tenantId, id } = live;
-  const attributes = await attributesToWrite(mutation, live, givenAttributes(given, values));
+  const named = givenAttributes(given, values);
+  checkValidTime({ ...live, ...named });
+  const attributes = await attributesToWrite(mutation, live, named);
   await changeMemory(
     mutation,
     { type: 'fact', id },
