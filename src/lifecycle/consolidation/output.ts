@@ -200,8 +200,8 @@ export function readEpisodeId({ episode_id: given }: Evidence): string {
 }
 
 /** Returns the ids of the cited episodes, each once. Throws if a quote does not occur in its episode. */
-export function checkEvidence(evidence: readonly Evidence[], contents: ReadonlyMap<string, string>): string[] {
-  const ids = evidence.map((one, place) => {
+export function checkEvidence(cited: readonly Evidence[], contents: ReadonlyMap<string, string>): string[] {
+  const ids = cited.map((one, place) => {
     const { quote } = one;
     const id = readEpisodeId(one);
     const content = contents.get(id);
