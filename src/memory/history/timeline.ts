@@ -1,6 +1,5 @@
-import { splitPage, type PageRow } from '../../db/sql/page-with-total.ts';
+import { listTimeline } from '../../db/queries/past-states.ts';
 import { memoryTypes, type MemoryType } from '../../db/tables.ts';
-import { timeline } from '../../db/sql/timeline.ts';
 import { invalidInput } from '../../shared/errors.ts';
 import type { MemoryContext } from '../context.ts';
 import { factValidities } from '../facts/facts.ts';
@@ -24,26 +23,21 @@ export interface TimelineChoice {
 
 const notRetracted = factValidities.filter((validity) => validity !== 'retracted');
 
-/** Memories in the order of the world, not of their storing: superseded facts stand where they began to hold. */
+/** Lists memories by when they happened or began to hold, not by when they were stored; superseded facts too. */
 export async function readTimeline(
   context: MemoryContext,
   { types, filter, from, to }: TimelineChoice,
   page: { offset: number; limit: number },
 ): Promise<{ entries: TimelineEntry[]; total: number }> {
-  const { tenantId } = context.principal;
   if (from != null && to != null && to < from) throw invalidInput('to', 'not before from', to);
-  const found = await context.db.client.$queryRaw<({ type: MemoryType; id: string; at: Date } & PageRow)[]>(
-    timeline({
-      ...page,
-      tenantId,
-      types: types == null || types.length === 0 ? memoryTypes : [...new Set(types)],
-      filter: normaliseFilter(withValidity(filter, notRetracted)),
-      from: checkDate('from', from),
-      to: checkDate('to', to),
-      now: context.now(),
-    }),
-  );
-  const { rows, total } = splitPage(found);
+  const query = {
+    types: types == null || types.length === 0 ? memoryTypes : [...new Set(types)],
+    filter: normaliseFilter(withValidity(filter, notRetracted)),
+    from: checkDate('from', from),
+    to: checkDate('to', to),
+    now: context.now(),
+  };
+  const { rows, total } = await listTimeline(context.db.client, query, page);
   const memories = await loadMemories(context, rows);
   const entries = rows.flatMap(({ type, id, at }) => {
     const memory = memories.get(referenceKey({ type, id }));
