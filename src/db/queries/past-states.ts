@@ -11,6 +11,7 @@ export interface NumberedPage {
 }
 
 /** Reads a page of rows, and counts the rows of all pages. The count is right behind the last page too. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows the rows of its statement
 async function readPage<Row>(
   client: TenantClient,
   rows: Prisma.Sql,
