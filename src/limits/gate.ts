@@ -1,7 +1,7 @@
 /** Gives a place back. Called again, it does nothing. */
 export type Release = () => void;
 
-/** Who has too many: the one caller, or all callers together. */
+/** Whether the limit of one caller or of all callers was exceeded. */
 export type Excess = 'caller' | 'all';
 
 export interface GateOptions {

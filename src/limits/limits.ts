@@ -116,7 +116,7 @@ function limitRequests(
           leave = await enter(requests, caller);
         },
         leave: () => {
-          // The token may have been revoked: whoever still sends it must not take the places of its former owner.
+          // The token may have been revoked: its senders must not use up the slots of its former owner.
           if (!isClaimed) callersByHeader.delete(header);
           leave();
         },

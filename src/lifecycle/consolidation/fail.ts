@@ -134,13 +134,13 @@ async function sanitise(mutation: Mutation, ids: readonly string[], reason: stri
   const where = { tenantId, id: { in: [...ids] } };
   const episodes = await transaction.episode.findMany({ where, select: { content: true } });
   const texts = episodes.map(({ content }) => content);
-  // What is left of a secret after the cut would not be known for one.
+  // Redacts before truncating: the rest of a cut secret would not be recognized.
   return sanitiseReason(createRedactor(context).mask(reason), texts);
 }
 
 /** What workers left behind that never came back. A lost lease counts as an attempt: the episodes may be why. */
 export async function giveBackLostLeases(caller: MemoryContext): Promise<number> {
-  // Whoever claims did not do this: its own event is another.
+  // The claiming caller did not do this: its own event is another.
   const context = atOneMoment({ ...caller, recorded: [] });
   const { tenantId } = context.principal;
   const client = context.db.client;

@@ -40,7 +40,7 @@ export async function withLease<T>(
   }
 }
 
-/** What was asked for, or the reason of the signal: whoever does not listen to it is not waited for. */
+/** Returns the result, or throws the reason of the signal without waiting for work that ignores it. */
 export async function untilAborted<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> {
   let stopListening = (): void => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {

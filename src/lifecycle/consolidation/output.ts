@@ -21,7 +21,7 @@ const targetId = z.string().describe('Id of an existing memory that was given');
 const targetType = z.enum(['fact', 'rule']);
 
 export const newFactSchema = z.object({
-  subject: z.string().describe('Who or what it is about, such as "user"'),
+  subject: z.string().describe('The person or thing it is about, such as "user"'),
   predicate: z.string().describe('Which property of the subject, such as "favourite_food"'),
   content: z.string().describe('What holds, in a short sentence or value'),
   permanence,

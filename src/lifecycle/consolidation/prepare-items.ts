@@ -83,7 +83,7 @@ export async function prepareItems(input: PreparationInput, parsed: ParsedOutput
   return { items: await embedDrafts(input.context, decided), refused };
 }
 
-/** Most episodes say nothing to keep. What was shown before those is not asked for. */
+/** Returns the episodes that an item cites: only for these, what was shown before them matters. */
 function citedBy(items: readonly OutputItem[], { episodes }: PreparationInput): PreparationInput['episodes'] {
   const cited = new Set(items.flatMap(({ value }) => value.evidence.map(episodeIdOf)));
   return new Map([...episodes].filter(([id]) => cited.has(id)));

@@ -36,8 +36,8 @@ function requireOwn(context: MemoryContext, id: string, run: ConsolidationRun | 
 }
 
 /**
- * The fence before every write of a run: its row, locked, while it is under way and its lease holds. Whoever comes too
- * late has nothing to say any more: its episodes may be in other hands.
+ * The fence before every write of a run: its row, locked, while it is under way and its lease holds. A run that
+ * comes too late writes nothing: another may have claimed its episodes.
  */
 export async function lockRunningRun(mutation: Mutation, runId: string): Promise<ConsolidationRun> {
   const { context, transaction, tenantId, now } = mutation;

@@ -61,7 +61,7 @@ export async function storeItems(
   return storing.stored;
 }
 
-/** Caused by the run. Who asked for the run is told of its event only, by which all of it can be undone. */
+/** Makes the run the cause. The caller gets only the event of the run, by which all of it can be undone. */
 function partOf({ context, transaction, eventId }: Mutation): Mutation {
   return createMutation({ ...context, recorded: [] }, transaction, eventId);
 }
@@ -197,7 +197,7 @@ function lastOf({ storedAt }: Storing, { evidence }: PreparedItem): Date {
   return new Date(Math.max(...evidence.map((id) => storedAt.get(id)?.getTime() ?? 0)));
 }
 
-/** Keys and texts before rows, and all of them before the first write, as whoever stores a single memory takes them. */
+/** Keys and texts before rows, and all of them before the first write, as a write of a single memory takes them. */
 async function lockAll({ transaction, tenantId }: Mutation, items: readonly PreparedItem[]): Promise<void> {
   const keys = items.flatMap((item) => (isFact(item) ? [item.values] : []));
   const rules = items.flatMap((item) => (item.kind === 'new_rules' ? [item.values] : []));
