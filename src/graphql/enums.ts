@@ -95,8 +95,8 @@ export const ConsolidationStatusEnum = builder.enumType('ConsolidationStatus', {
 export const SectionNameEnum = builder.enumType('SectionName', {
   description: 'The sections of a context.',
   values: {
-    facts: { description: 'What is known.' },
-    rules: { description: 'How to behave.' },
+    facts: { description: 'Facts.' },
+    rules: { description: 'Rules.' },
     episodes: { description: 'What happened lately.' },
   } satisfies Descriptions<SectionName>,
 });
@@ -104,7 +104,7 @@ export const SectionNameEnum = builder.enumType('SectionName', {
 export const IntentEnum = builder.enumType('Intent', {
   description: 'What a text seems to ask for.',
   values: {
-    identity: { description: 'Who somebody is.' },
+    identity: { description: 'About the identity of a person.' },
     preference: { description: 'What somebody likes.' },
     procedure: { description: 'How something is done.' },
     episode: { description: 'What happened.' },

@@ -72,7 +72,7 @@ function createDocumentCache(): LRUCache<string, DocumentNode> {
   return new LRUCache({ maxSize: cachedCharacters, sizeCalculation: (_document, text) => Math.max(1, text.length) });
 }
 
-/** Whoever sends what cannot be parsed does not send it twice, and may send megabytes of it. */
+/** Caches no document that failed to parse: it may be megabytes long, and is not sent twice. */
 const noCache = { get: (): undefined => undefined, set: (): undefined => undefined };
 
 interface Explorer {

@@ -23,7 +23,7 @@ const AccessRecordRef = builder.objectRef<AccessRecord>('AccessRecord').implemen
       // A check constraint of the table holds the same values as the enum.
       resolve: ({ kind }) => kind as AccessKind,
     }),
-    actor: t.exposeString('actor', { description: 'Who it was, and by which token.' }),
+    actor: t.exposeString('actor', { description: 'The caller, with the id of its token.' }),
     requestId: t.exposeString('requestId', { description: 'The request.' }),
     operations: t.exposeStringList('operations', { description: 'The fields of the API that it asked for.' }),
     ids: t.exposeStringList('ids', { description: 'The ids that it named, at most a hundred.' }),
@@ -43,7 +43,7 @@ builder.queryField('accesses', (t) =>
   t.connection(
     {
       type: AccessRecordRef,
-      description: 'Who looked at what: reads of admins, and requests into this tenant and out of it, newest first.',
+      description: 'Access records: reads of admins, and requests into this tenant and out of it, newest first.',
       resolve: (_root, args, { memory }) =>
         readPage('accesses', args, async (page) => {
           const { records, total } = await listAccesses(memory, page);

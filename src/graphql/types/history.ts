@@ -25,7 +25,11 @@ import { MemoryInterface } from './memory.ts';
 const VersionRef = builder.objectRef<Version>('MemoryVersion').implement({
   description: 'One state of a memory, and the event that led to it.',
   fields: (t) => ({
-    event: t.field({ type: MemoryEventRef, description: 'What was done.', resolve: ({ event }) => event }),
+    event: t.field({
+      type: MemoryEventRef,
+      description: 'The event that made this version.',
+      resolve: ({ event }) => event,
+    }),
     memory: t.field({
       type: MemoryInterface,
       nullable: true,
@@ -43,7 +47,7 @@ interface HistoryShape extends MemoryReference {
 const HistoryRef = builder.objectRef<HistoryShape>('MemoryHistory').implement({
   description: 'All that was ever done to a memory.',
   fields: (t) => ({
-    type: t.expose('type', { type: MemoryTypeEnum, description: 'Which of the three it is.' }),
+    type: t.expose('type', { type: MemoryTypeEnum, description: 'The memory type: episode, fact or rule.' }),
     uuid: t.expose('id', { type: 'UUID', description: 'Its UUID.' }),
     versions: t.field({
       type: [VersionRef],
@@ -58,7 +62,7 @@ builder.queryField('history', (t) =>
     type: HistoryRef,
     description: 'All that was ever done to a memory, oldest first, with the memory as it was each time.',
     args: {
-      type: t.arg({ type: MemoryTypeEnum, required: true, description: 'Which of the three it is.' }),
+      type: t.arg({ type: MemoryTypeEnum, required: true, description: 'The memory type: episode, fact or rule.' }),
       id: t.arg.string({ required: true, description: 'UUID of the memory.' }),
     },
     resolve: async (_root, reference, { memory }) => ({
@@ -73,7 +77,7 @@ interface PastShape {
 }
 
 const PastRef = builder.objectRef<PastShape>('PastState').implement({
-  description: 'What was known at a moment: states, confidence and maturity as they were. References are not kept.',
+  description: 'The memory at a moment: states, confidence and maturity as they were. References are not part of it.',
   fields: (t) => ({
     at: t.expose('at', { type: 'DateTime', description: 'The moment.' }),
     memory: t.field({
@@ -81,7 +85,7 @@ const PastRef = builder.objectRef<PastShape>('PastState').implement({
       nullable: true,
       description: 'One memory as it was; null if it was not there.',
       args: {
-        type: t.arg({ type: MemoryTypeEnum, required: true, description: 'Which of the three it is.' }),
+        type: t.arg({ type: MemoryTypeEnum, required: true, description: 'The memory type: episode, fact or rule.' }),
         id: t.arg.string({ required: true, description: 'UUID of the memory.' }),
       },
       resolve: ({ at }, reference, { memory }) => findMemoryAsOf(memory, reference, at),
@@ -129,7 +133,7 @@ builder.queryField('asOf', (t) =>
 const MemoryChangeRef = builder.objectRef<MemoryChange>('MemoryChange').implement({
   description: 'What became of one memory between two moments.',
   fields: (t) => ({
-    type: t.expose('type', { type: MemoryTypeEnum, description: 'Which of the three it is.' }),
+    type: t.expose('type', { type: MemoryTypeEnum, description: 'The memory type: episode, fact or rule.' }),
     uuid: t.expose('id', { type: 'UUID', description: 'Its UUID.' }),
     kind: t.expose('kind', { type: ChangeKindEnum, description: 'What became of it.' }),
     eventCount: t.exposeInt('eventCount', { description: 'How many events it took.' }),
@@ -152,7 +156,7 @@ const MemoryChangeRef = builder.objectRef<MemoryChange>('MemoryChange').implemen
 const ChangeCountRef = builder.objectRef<ChangeCount>('ChangeCount').implement({
   description: 'How many memories of a type went the same way.',
   fields: (t) => ({
-    type: t.expose('type', { type: MemoryTypeEnum, description: 'Which of the three they are.' }),
+    type: t.expose('type', { type: MemoryTypeEnum, description: 'The memory type: episode, fact or rule.' }),
     kind: t.expose('kind', { type: ChangeKindEnum, description: 'What became of them.' }),
     count: t.exposeInt('count', { description: 'How many.' }),
   }),

@@ -46,7 +46,7 @@ const JobRunRef = builder.objectRef<JobRun>('JobRun').implement({
       description: 'What started it.',
       resolve: ({ startedBy }) => startedBy as RunOptions['startedBy'],
     }),
-    actor: t.exposeString('actor', { description: 'Who started it.' }),
+    actor: t.exposeString('actor', { description: 'The actor that started it.' }),
     startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it began.' }),
     finishedAt: t.expose('finishedAt', { type: 'DateTime', nullable: true, description: 'When it ended.' }),
     done: t.exposeInt('done', { description: 'How much of it was done when it last said so.' }),

@@ -15,10 +15,10 @@ import { loadersOf } from '../loaders.ts';
 import { MemoryInterface, referenceOf } from './memory.ts';
 import { MatchPartsRef, ScorePartsRef } from './search.ts';
 
-/** What was given out and why: receipts, explanations and replays. */
+/** Receipts, explanations and replays. */
 
 const ReceiptKindEnum = builder.enumType('ReceiptKind', {
-  description: 'What was asked for.',
+  description: 'The kind of read that a receipt records.',
   values: {
     context: { description: 'A context.' },
     recall: { description: 'A recall.' },
@@ -51,7 +51,7 @@ const CandidateRef = builder.objectRef<Ranked<MemoryReference>>('ReceiptCandidat
 const ChoiceRef = builder.objectRef<ReceiptChoice>('ReceiptChoice').implement({
   description: 'A memory that was shown, and in which state.',
   fields: (t) => ({
-    type: t.expose('type', { type: MemoryTypeEnum, description: 'Which of the three it is.' }),
+    type: t.expose('type', { type: MemoryTypeEnum, description: 'The memory type: episode, fact or rule.' }),
     uuid: t.expose('id', { type: 'UUID', description: 'Which one.' }),
     version: t.exposeInt('version', { description: 'The version that was shown.' }),
     score: t.exposeFloat('score', { description: 'What it was chosen by.' }),
@@ -82,14 +82,14 @@ const DropRef = builder.objectRef<Ranked<MemoryReference>>('ReceiptDrop').implem
 type AnyReceipt = Receipt | ReceiptSummary;
 
 const ReceiptFields = builder.interfaceRef<AnyReceipt>('ReceiptSummary').implement({
-  description: 'Who was given what, in short.',
+  description: 'The fields that every receipt has.',
   resolveType: (receipt) => ('chosen' in receipt ? 'Receipt' : 'ReceiptOfMemory'),
   fields: (t) => ({
     uuid: t.expose('id', { type: 'UUID', description: 'By which it is opened again.' }),
-    kind: t.expose('kind', { type: ReceiptKindEnum, description: 'What was asked for.' }),
-    butler: t.exposeString('butler', { nullable: true, description: 'For whom.' }),
+    kind: t.expose('kind', { type: ReceiptKindEnum, description: 'The kind of read.' }),
+    butler: t.exposeString('butler', { nullable: true, description: 'The butler that it was for.' }),
     sessionId: t.expose('sessionId', { type: 'UUID', nullable: true, description: 'In which session.' }),
-    requestId: t.exposeString('requestId', { nullable: true, description: 'On which request.' }),
+    requestId: t.exposeString('requestId', { nullable: true, description: 'Id of the request.' }),
     query: t.exposeString('query', { description: 'The text that was asked with.' }),
     intent: t.field({
       type: IntentEnum,
@@ -111,7 +111,7 @@ const ReceiptFields = builder.interfaceRef<AnyReceipt>('ReceiptSummary').impleme
 });
 
 const ReceiptRef = builder.objectRef<Receipt>('Receipt').implement({
-  description: 'What was given out, what was not, and why: enough to open a past answer again.',
+  description: 'The record of an answer: the memories shown, those left out and why, enough to open it again.',
   interfaces: [ReceiptFields],
   fields: (t) => ({
     tokenizer: t.field({
@@ -133,8 +133,12 @@ const ReceiptRef = builder.objectRef<Receipt>('Receipt').implement({
       description: 'What was ranked, best first.',
       resolve: ({ candidates }) => candidates,
     }),
-    chosen: t.field({ type: [ChoiceRef], description: 'What was shown, in order.', resolve: ({ chosen }) => chosen }),
-    dropped: t.field({ type: [DropRef], description: 'What was not.', resolve: listDropped }),
+    chosen: t.field({
+      type: [ChoiceRef],
+      description: 'The memories shown, in order.',
+      resolve: ({ chosen }) => chosen,
+    }),
+    dropped: t.field({ type: [DropRef], description: 'The memories left out.', resolve: listDropped }),
   }),
 });
 
@@ -165,7 +169,7 @@ const ExplanationRef = builder.objectRef<MemoryExplanation>('MemoryExplanation')
   fields: (t) => ({
     type: t.field({
       type: MemoryTypeEnum,
-      description: 'Which of the three it is.',
+      description: 'The memory type: episode, fact or rule.',
       resolve: ({ memory }) => memory.type,
     }),
     uuid: t.field({ type: 'UUID', description: 'Which one.', resolve: ({ memory }) => memory.id }),
@@ -239,7 +243,7 @@ const ExplainInput = builder.inputType('ExplainInput', {
   fields: (t) => ({
     receiptId: t.string({ description: 'UUID of a receipt. Alone.' }),
     query: t.string({ description: 'The text that is asked with.' }),
-    type: t.field({ type: MemoryTypeEnum, description: 'Which of the three the memory is.' }),
+    type: t.field({ type: MemoryTypeEnum, description: 'The memory type: episode, fact or rule.' }),
     id: t.string({ description: 'UUID of the memory.' }),
     kind: t.field({ type: ReceiptKindEnum, description: 'How the text is asked. Default recall.' }),
     types: t.field({
@@ -265,7 +269,7 @@ const ReplayRef = builder.objectRef<ReplayOutcome>('Replay').implement({
     isExact: t.exposeBoolean('isExact', { description: 'Whether it is what was given out, to the byte.' }),
     memories: t.field({
       type: [MemoryInterface],
-      description: 'What was shown, in the state in which it was shown.',
+      description: 'The memories shown, in the version that was shown.',
       resolve: ({ memories }) => memories.map(({ row }) => row),
     }),
   }),

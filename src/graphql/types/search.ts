@@ -82,7 +82,7 @@ const MemoryMatchRef = builder.objectRef<Ranked<LoadedMemory>>('MemoryMatch').im
     memory: t.field({ type: MemoryInterface, description: 'The memory.', resolve: ({ memory }) => memory.row }),
     type: t.field({
       type: MemoryTypeEnum,
-      description: 'Which of the three it is.',
+      description: 'The memory type: episode, fact or rule.',
       resolve: ({ memory }) => memoryTypeOf(memory.row),
     }),
     uuid: t.field({ type: 'UUID', description: 'Its UUID.', resolve: ({ memory }) => memory.row.id }),
@@ -113,7 +113,7 @@ const MemoryMatchRef = builder.objectRef<Ranked<LoadedMemory>>('MemoryMatch').im
 });
 
 const SearchAnswerRef = builder.objectRef<Answer>('SearchAnswer').implement({
-  description: 'What was found.',
+  description: 'The memories found.',
   fields: (t) => ({
     query: t.exposeString('query', { description: 'The text as it was used.' }),
     mode: t.expose('mode', { type: SearchModeEnum, description: 'How memories were matched.' }),
@@ -154,7 +154,7 @@ const filterFields = (t: Parameters<Parameters<typeof builder.inputType>[1]['fie
   generation: t.field({ type: [GenerationEnum], description: 'Any of these.' }),
   permanence: t.field({ type: [PermanenceEnum], description: 'Any of these. Facts and rules.' }),
   maturity: t.field({ type: [MaturityEnum], description: 'Any of these. Rules only.' }),
-  subject: t.string({ description: 'Whom or what a fact is about.' }),
+  subject: t.string({ description: 'The subject of a fact.' }),
   predicate: t.string({ description: 'What a fact says of its subject.' }),
   butler: t.string({ description: 'The butler that observed or learned it.' }),
   tags: t.stringList({ description: 'All of these.' }),

@@ -2,11 +2,11 @@ import type { Logger } from 'pino';
 import type { Database } from '../db/database.ts';
 import type { Admission } from './admission.ts';
 
-/** What is open for long (a feed, a socket) must not outlive what its caller was let in by. */
-export interface Vigil {
-  /** The signal is aborted soon after the admission has ended. `release` is for who has ended before that. */
+/** Ends subscriptions and sockets when the token of their caller expires or is revoked. */
+export interface GrantWatch {
+  /** Aborts the signal soon after the admission has ended. Call `release` when the work ends before that. */
   watch(admission: Admission | undefined): { signal: AbortSignal; release: () => void };
-  /** Looks at all that is watched now, and not when the time has come. */
+  /** Checks every watched admission now, without waiting for the timer. */
   check(): Promise<void>;
   close(): void;
 }
@@ -17,10 +17,10 @@ interface Sources {
   logger: Logger;
 }
 
-/** So long at most does a feed go on after its token was revoked or has expired, but for the time of one lookup. */
+/** Upper bound, apart from the lookup itself, of how long a subscription outlives its token. */
 const checkIntervalMs = 10_000;
 
-export function createVigil({ db, now, logger }: Sources): Vigil {
+export function createGrantWatch({ db, now, logger }: Sources): GrantWatch {
   const watched = new Map<AbortController, Admission>();
   const end = (isOver: (admission: Admission) => boolean): void => {
     for (const [controller, admission] of watched) if (isOver(admission)) controller.abort();
@@ -28,7 +28,7 @@ export function createVigil({ db, now, logger }: Sources): Vigil {
   const check = async (): Promise<void> => {
     const at = now();
     end(({ endsAt }) => endsAt !== null && endsAt <= at);
-    // One lookup for all that came with the same token.
+    // One lookup for each token, not for each subscription.
     const hashes = new Set([...watched.values()].flatMap(({ tokenHash }) => tokenHash ?? []));
     for (const hash of hashes) {
       if ((await db.findToken(hash, at)) === undefined) end(({ tokenHash }) => tokenHash === hash);
@@ -39,8 +39,8 @@ export function createVigil({ db, now, logger }: Sources): Vigil {
     if (isChecking || watched.size === 0) return;
     isChecking = true;
     check()
-      // Without the database a feed brings nothing either; the next look is soon.
-      .catch((error: unknown) => logger.warn({ err: error }, 'tokens of open feeds could not be looked up'))
+      // Without the database a subscription delivers nothing either; the timer retries.
+      .catch((error: unknown) => logger.warn({ err: error }, 'could not look up the tokens of open subscriptions'))
       .finally(() => (isChecking = false));
   }, checkIntervalMs).unref();
   return {
