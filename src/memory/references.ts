@@ -33,7 +33,7 @@ function mostSessionsOf({ config }: Pick<MemoryContext, 'config'>): number {
   return config.memory.mid.promoteAfterSessions;
 }
 
-/** What is not written yet of one memory. */
+/** The references of one memory that are not written yet. */
 interface Pending extends ReferenceCount {
   sessions: string[];
 }

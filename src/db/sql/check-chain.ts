@@ -23,7 +23,7 @@ export interface PageOfChain {
 
 /**
  * Entries of the chain that do not fit what is there, as JSON. Each is held against the entry before it as that stands,
- * so one flaw is told once and not for all that comes after.
+ * so one flaw is reported once and not for every later event.
  */
 export function checkChain({ tenantId, after, limit }: PageOfChain): Prisma.Sql {
   return Prisma.sql`
@@ -68,7 +68,7 @@ export interface MovedEntry {
   other: string;
 }
 
-/** Which of these entries would fit if their events, or the numbers of their events, were exchanged. */
+/** Returns the entries that would fit if their events, or the numbers of their events, were exchanged. */
 export function findMovedEvents(tenantId: string, positions: readonly bigint[]): Prisma.Sql {
   return Prisma.sql`
     SELECT entry.position::text, min(place.position)::text AS other

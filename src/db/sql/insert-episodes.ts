@@ -12,7 +12,7 @@ export interface NewEpisodeRow {
   observedAt: Date | null;
   tags: RedactedText[];
   metadata: Prisma.InputJsonObject;
-  /** Whose stems its words are found by. */
+  /** Language of the stemmer for its words. */
   language: string;
   createdAt: Date;
   expiresAt: Date;
@@ -20,7 +20,7 @@ export interface NewEpisodeRow {
   embeddings: readonly NewEmbedding[];
 }
 
-/** By hand, because Prisma cannot write a vector column. Several at once. */
+/** Raw SQL, because Prisma cannot write a vector column. Inserts several at once. */
 export function insertEpisodes(rows: readonly [NewEpisodeRow, ...NewEpisodeRow[]]): Prisma.Sql {
   return Prisma.sql`
     INSERT INTO episodes (tenant_id, id, butler, session_id, content, importance, observed_at, tags, metadata,

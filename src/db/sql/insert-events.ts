@@ -1,7 +1,7 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 
 /**
- * Events in their order. By hand, because an event keeps the row as it was, and Prisma refuses some of the JSON that a
+ * Inserts events in their order. Raw SQL, because an event keeps the row as it was, and Prisma refuses some of the JSON that a
  * table may hold.
  */
 export function insertEvents(rows: readonly Prisma.MemoryEventCreateManyInput[]): Prisma.Sql {

@@ -16,7 +16,7 @@ export interface EmbeddingVersionRow {
 
 /**
  * The versions in use, in a fixed order so that no two wait for each other. A writer shares them until its transaction
- * ends; whoever changes them has them alone, and so comes before or after each writer and never in between.
+ * ends; a change of versions locks them exclusively, and so comes before or after each writer, never in between.
  */
 export function lockEmbeddingVersions(tenantId: string, lock: 'shared' | 'alone'): Prisma.Sql {
   return Prisma.sql`

@@ -68,7 +68,7 @@ export function differencesOfCounters(tenantId: string): Prisma.Sql {
 
 /**
  * Consolidation runs as the last event of each left them. A lease is renewed without an event, and a run is purged without
- * one; of a run that has no event, or whose events were erased, nothing is told.
+ * one; a run without events, or whose events were erased, is not reported.
  */
 export function replayDifferencesOfRuns(tenantId: string): Prisma.Sql {
   return Prisma.sql`

@@ -17,7 +17,7 @@ export function slotColumns(slot: EmbeddingSlot): { vector: Prisma.Sql; version:
   return { vector: Prisma.raw(name), version: Prisma.raw(`${name}_version_id`) };
 }
 
-/** By hand, because Prisma cannot write a vector. A slot that gets none is emptied: its vector was of an older text. */
+/** Raw SQL, because Prisma cannot write a vector. Empties a slot without a new vector: the old one was of an older text. */
 export function setEmbedding(
   type: MemoryType,
   { tenantId, id }: { tenantId: string; id: string },

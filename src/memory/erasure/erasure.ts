@@ -57,7 +57,7 @@ export interface ErasurePlan {
   related: MemoryReference[];
   /** How much of which kind would be erased or blanked, by the names that the receipt of the erasure has. */
   counts: ErasureCounts;
-  /** Names exactly these memories. What was stored or erased since makes it another. */
+  /** Names exactly these memories: it changes when a memory is stored or erased. */
   confirmation: string;
   /** How many more there are, for another erasure after this one. */
   remaining: number;
@@ -193,7 +193,7 @@ async function ask(context: MemoryContext, query: (tenantId: string) => Prisma.S
   return context.db.client.$queryRaw<MemoryReference[]>(query(tenantId));
 }
 
-/** Takes a memory out of the world for good. What is left says that it was there, and nothing of what it said. */
+/** Permanently erases a memory. The traces that remain say that it existed, and nothing of its content. */
 export async function eraseMemory(context: MemoryContext, input: EraseMemoryInput): Promise<Erasure> {
   authorize(context, 'mutation eraseMemory');
   const plan = await planMemoryErasure(context, input);

@@ -68,8 +68,8 @@ export function readHead(field: string, text: string): KeptHead {
 const batchSize = 5000;
 
 /**
- * All that does not fit, of the whole chain, in batches. Who could write the tables as their owner could also have hashed
- * everything anew: that shows only against a head that was kept where they could not write.
+ * All that does not fit, of the whole chain, in batches. The owner of the tables could also have hashed everything
+ * anew: that shows only against a head that was kept elsewhere.
  */
 export async function* findChainProblems(context: AuditContext, kept?: KeptHead): AsyncGenerator<ChainProblem> {
   if (kept !== undefined) yield* compareWithKept(context, kept);

@@ -29,7 +29,7 @@ interface ReplayedRow {
 
 /**
  * Where the tables are not what the events add up to. Nothing, or something wrote past the core. As of a moment, where what
- * was told until then is not what the later events found.
+ * was reported until then is not what the later events found.
  */
 export async function findDifferences(context: KeyContext, at?: Date): Promise<Difference[]> {
   const { tenantId } = context.principal;

@@ -66,7 +66,7 @@ export interface KnownRule {
   forgottenAt: Date | null;
 }
 
-/** What is known of a rule with these words. Writers of the same words must have taken turns by `lockRuleTexts`. */
+/** Finds the rule with these words. The caller must hold `lockRuleTexts`. */
 export async function findKnownRule(
   { transaction, tenantId }: Mutation,
   { scope, content }: Pick<RuleValues, 'scope' | 'content'>,
@@ -126,7 +126,7 @@ export interface RuleValues {
   metadata: KeptMetadata;
   sourceButler: string | null;
   sourceEpisodeId: string | null;
-  /** What was taken out of what was given; no column. */
+  /** What redaction removed; not a column. */
   omissions: Omissions;
 }
 
@@ -288,7 +288,7 @@ async function insertApplication(
     data: {
       ...mark,
       tenantId,
-      // That of the event, so that whoever undoes the one finds the other.
+      // The id of the event, so that undoing the event finds this row.
       id: eventId,
       ruleId,
       butler: context.principal.butler,
@@ -328,7 +328,7 @@ async function applyMark(mutation: Mutation, rule: Rule, { mark, warning, omissi
           ...(outcome === 'helpful' && { lastConfirmedAt: now }),
         },
       }),
-    // All that the row of the judgement says and the event does not, so that the row can be told from its event.
+    // What the row of the judgement has and the event lacks, so that the row can be rebuilt from its event.
     {
       omissions,
       details: { application: { reason, evidence, butler: context.principal.butler, session_id: sessionId } },
@@ -338,7 +338,7 @@ async function applyMark(mutation: Mutation, rule: Rule, { mark, warning, omissi
   const thresholds = context.config.memory.rules;
   if (isAntiPattern(marked, thresholds)) return invert(mutation.consequence, rule, warning);
   const earned = earnedMaturity(marked, now, thresholds);
-  // Helpful marks only lift and harmful ones only lower: what a person set by hand is not taken back by praise.
+  // Helpful marks only lift and harmful ones only lower: a maturity that a person set is not reverted by praise.
   const difference = maturityRank[earned] - maturityRank[rule.maturity as Maturity];
   if (outcome === 'helpful' ? difference > 0 : difference < 0) await setMaturity(mutation.consequence, rule, earned);
 }
