@@ -1,8 +1,8 @@
 import { decayChange, findDecayed, type DecayQuery } from '../db/sql/decayed.ts';
 import { findInversions } from '../db/sql/inversions.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import { liveValidities } from '../memory/facts/facts.ts';
-import { invertRule } from '../memory/rules/rules.ts';
+import { liveValidities } from '../memory/facts/fact-values.ts';
+import { invertRule } from '../memory/rules/rule-marks.ts';
 import { changeByStatement, originOf, runStage, startSweep, type Stage } from './batches.ts';
 import type { SweepOptions, SweepReport } from './sweep.ts';
 

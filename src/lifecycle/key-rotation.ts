@@ -7,7 +7,7 @@ import {
   type FactToSeal,
   type KeysQuery,
 } from '../db/sql/data-keys.ts';
-import { setEmbedding } from '../db/sql/set-embedding.ts';
+import { updateEmbeddings } from '../db/queries/embeddings.ts';
 import type { Opened, StoredFact } from '../db/stored-fact.ts';
 import { rewrapDataKey, sealValues, type DataKey } from '../encryption/data-key.ts';
 import { isOutage, MemoryError } from '../shared/errors.ts';
@@ -245,10 +245,9 @@ async function writeVectors(
   vectors: ReadonlyMap<string, EmbeddedText>,
 ): Promise<void> {
   if (rows.length === 0) return;
-  const { tenantId } = context.principal;
   const texts = rows.map(({ id }) => vectors.get(id) as EmbeddedText);
   const embeddings = await vectorsToWrite(context, transaction, texts);
   for (const [place, { id }] of rows.entries()) {
-    await transaction.$executeRaw(setEmbedding('fact', { tenantId, id }, embeddings[place] ?? []));
+    await updateEmbeddings(transaction, { type: 'fact', id }, embeddings[place] ?? []);
   }
 }

@@ -3,7 +3,7 @@ import { findPromotions, promotionChange, type PromotionQuery } from '../db/sql/
 import { millisecondsPerDay, millisecondsPerHour } from '../shared/durations.ts';
 import { decayRates, type Permanence } from '../memory/confidence.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import { liveValidities } from '../memory/facts/facts.ts';
+import { liveValidities } from '../memory/facts/fact-values.ts';
 import { changeByStatement, originOf, runStage, startSweep, type Stage } from './batches.ts';
 import type { SweepOptions, SweepReport } from './sweep.ts';
 

@@ -1,7 +1,7 @@
 import type { MemoryFilter } from '../db/sql/memory-filter.ts';
 import { invalidInput } from '../shared/errors.ts';
 import { permanences } from './confidence.ts';
-import { factKinds, factValidities } from './facts/facts.ts';
+import { factKinds, factValidities } from './facts/fact-values.ts';
 import { generations } from './generation.ts';
 import { maturities } from './rules/rule-maturity.ts';
 import { normaliseName } from './text.ts';

@@ -13,7 +13,7 @@ import type { MemoryFilter } from '../db/sql/memory-filter.ts';
 import type { MemoryType } from '../db/tables.ts';
 import { invalidInput } from '../shared/errors.ts';
 import type { MemoryContext } from './context.ts';
-import { liveValidities } from './facts/facts.ts';
+import { liveValidities } from './facts/fact-values.ts';
 import { loadMemories, referenceKey, type StoredRow } from './memories.ts';
 import { normaliseFilter, withValidity } from './filter.ts';
 import { checkDate, checkUuid } from './values.ts';

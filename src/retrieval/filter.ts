@@ -4,7 +4,7 @@ import type { RowFilter } from '../db/sql/search-filter.ts';
 import { invalidInput } from '../shared/errors.ts';
 import { permanences, type Permanence } from '../memory/confidence.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import { factValidities, liveValidities, type FactValidity } from '../memory/facts/facts.ts';
+import { factValidities, liveValidities, type FactValidity } from '../memory/facts/fact-values.ts';
 import { normaliseValidity } from '../memory/filter.ts';
 import { generations, type Generation } from '../memory/generation.ts';
 import { maturities, type Maturity } from '../memory/rules/rule-maturity.ts';

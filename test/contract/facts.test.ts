@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { permanences } from '../../src/memory/confidence.ts';
-import type { FactValidity } from '../../src/memory/facts/facts.ts';
+import type { FactValidity } from '../../src/memory/facts/fact-values.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { eventTypesOf } from '../support/events.ts';
 import { throughEveryDoor, type Door } from './doors.ts';

@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { memoryTables, type MemoryType } from '../tables.ts';
-import { slotColumns, vectorText, type EmbeddingSlot } from './set-embedding.ts';
+import { slotColumns, vectorText, type EmbeddingSlot } from '../queries/embeddings.ts';
 
 export interface VersionPlace {
   tenantId: string;

@@ -1,6 +1,7 @@
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { recordEvents, type EventInput } from '../../memory/events.ts';
-import type { Mutation, Snapshot } from '../../memory/mutation.ts';
+import type { Snapshot } from '../../db/queries/snapshots.ts';
+import type { Mutation } from '../../memory/mutation.ts';
 
 interface ChangedEpisode {
   id: string;

@@ -4,7 +4,8 @@ import { MemoryError } from '../../shared/errors.ts';
 import type { ConsolidationRun, Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { onlyButlerOf } from '../../memory/reach.ts';
-import type { Mutation, Snapshot } from '../../memory/mutation.ts';
+import type { Snapshot } from '../../db/queries/snapshots.ts';
+import type { Mutation } from '../../memory/mutation.ts';
 import { checkUuid } from '../../memory/values.ts';
 
 export type { ConsolidationRun };

@@ -1,11 +1,12 @@
 import { findRetracted, findSameEvents } from '../../db/sql/known-statements.ts';
 import { lockFactKeys, type StatedFact } from '../../db/queries/facts.ts';
-import { lockRules, lockRuleTexts } from '../../db/sql/lock-rules.ts';
+import { lockRules, lockRuleTexts } from '../../db/queries/rules.ts';
 import type { Opened, StoredFact } from '../../db/stored-fact.ts';
 import type { Prisma, Rule } from '../../generated/prisma/client.ts';
-import { isLive, writeFact } from '../../memory/facts/facts.ts';
+import { writeFact } from '../../memory/facts/facts.ts';
+import { isLive } from '../../memory/facts/fact-values.ts';
 import { createLink } from '../../memory/links/links.ts';
-import { writeConfirmation } from '../../memory/memories.ts';
+import { writeConfirmation } from '../../memory/confirm-and-forget.ts';
 import { createMutation, type Mutation } from '../../memory/mutation.ts';
 import { findKnownRule, writeRule } from '../../memory/rules/rules.ts';
 import { openRows } from '../../memory/sealing.ts';
@@ -198,14 +199,14 @@ function lastOf({ storedAt }: Storing, { evidence }: PreparedItem): Date {
 }
 
 /** Keys and texts before rows, and all of them before the first write, as whoever stores a single memory takes them. */
-async function lockAll({ transaction, tenantId }: Mutation, items: readonly PreparedItem[]): Promise<void> {
+async function lockAll({ transaction }: Mutation, items: readonly PreparedItem[]): Promise<void> {
   const keys = items.flatMap((item) => (isFact(item) ? [item.values] : []));
   const rules = items.flatMap((item) => (item.kind === 'new_rules' ? [item.values] : []));
   const targets = items.flatMap((item) => ('target' in item ? [item.target] : []));
   const idsOf = (type: 'fact' | 'rule'): string[] => targets.filter((one) => one.type === type).map(({ id }) => id);
   await lockFactKeys(transaction, { keys, factIds: idsOf('fact') });
-  if (rules.length > 0) await transaction.$queryRaw(lockRuleTexts(tenantId, rules));
-  await transaction.$queryRaw(lockRules(tenantId, idsOf('rule')));
+  if (rules.length > 0) await lockRuleTexts(transaction, rules);
+  await lockRules(transaction, idsOf('rule'));
 }
 
 function isFact(item: PreparedItem): item is PreparedFact {

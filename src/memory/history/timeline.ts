@@ -3,7 +3,7 @@ import { memoryTypes, type MemoryType } from '../../db/tables.ts';
 import { timeline } from '../../db/sql/timeline.ts';
 import { invalidInput } from '../../shared/errors.ts';
 import type { MemoryContext } from '../context.ts';
-import { factValidities } from '../facts/facts.ts';
+import { factValidities } from '../facts/fact-values.ts';
 import { normaliseFilter, withValidity, type MemoryFilter } from '../filter.ts';
 import { loadMemories, referenceKey, type StoredRow } from '../memories.ts';
 import { checkDate } from '../values.ts';
