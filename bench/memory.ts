@@ -33,7 +33,7 @@ const parts: [what: string, script: string][] = [
 
 export const memory: Benchmark = {
   question:
-    "How much memory is resident after README's tour (500 MB at most), and what do the parts take, each alone in a process? (Linux)",
+    'How much memory is resident after the tour (500 MB at most), and what do the parts take, each alone in a process? (Linux)',
   measure: async () => {
     const home = await mkdtemp(join(tmpdir(), 'butler-memory-bench-'));
     try {

@@ -33,7 +33,7 @@ interface Facts {
   facts: { edges: { node: { content: string; events: { uuid: string; eventType: string }[] } }[] };
 }
 
-/** All that README's tour does to a running server, but for the feed. */
+/** All that the tour does to a running server, but for the feed. */
 export async function takeTour(url: string): Promise<void> {
   await ask(url, '{ health { status version engine checks { name status } } }');
   await ask(url, storeEpisode, { input: { butler: 'health', content: 'User logged a weight of 75 kg' } });

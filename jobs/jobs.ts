@@ -3,13 +3,12 @@ import { sweepConsolidation } from '../src/lifecycle/consolidation/consolidate.t
 import { isBacklogLong } from '../src/lifecycle/consolidation/due.ts';
 import { sweepDecay } from '../src/lifecycle/decay.ts';
 import { sweepCapacity } from '../src/lifecycle/eviction.ts';
+import { maintainStorage, sweepLeftovers } from '../src/lifecycle/housekeeping.ts';
 import type { TenantSweep } from '../src/lifecycle/job-runs.ts';
 import { sweepKeys } from '../src/lifecycle/key-rotation.ts';
 import { refreshProjections } from '../src/lifecycle/projections.ts';
 import { sweepPromotions } from '../src/lifecycle/promotion.ts';
-import { sweepLeftovers } from '../src/lifecycle/purge.ts';
 import { sweepEmbeddings } from '../src/lifecycle/reembed.ts';
-import { maintainStorage } from '../src/lifecycle/storage.ts';
 import type { SweepOptions, SweepReport } from '../src/lifecycle/sweep.ts';
 import { createTenantContext, type ServerContext } from '../src/memory/context.ts';
 import { invalidInput } from '../src/shared/errors.ts';

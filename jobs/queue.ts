@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { PgBoss, type ConstructorOptions } from 'pg-boss';
 import type { Database } from '../src/db/database.ts';
-import { tenantQueue } from '../src/db/sql/queue-runs.ts';
+import { tenantQueue } from '../src/db/queries/scheduled-runs.ts';
 import { recordRun } from '../src/lifecycle/job-runs.ts';
 import { createTenantContext, type ServerContext } from '../src/memory/context.ts';
 import { toCamelCase } from '../src/shared/names.ts';

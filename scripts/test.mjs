@@ -45,7 +45,7 @@ async function main() {
   generateIfStale();
   buildForTests();
   const server = engines.includes('postgres') ? findPostgres() : {};
-  // Who asks for PostgreSQL alone gets it or an error.
+  // With --engine postgres, a missing PostgreSQL is an error.
   const isRequired = engines.length === 1;
   const available = server.failed === undefined ? engines : engines.filter((engine) => engine !== 'postgres');
   const results = [];

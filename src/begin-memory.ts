@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from './config/schema.ts';
-import type { DatabaseOptions } from './db/database.ts';
-import type { Engine } from './db/engines/engine.ts';
+import type { DatabaseOptions, Engine } from './db/engines/engine.ts';
 import { openEngine } from './db/engines/open-engine.ts';
 import { createVault, type Vault } from './memory/vault.ts';
 

@@ -50,9 +50,10 @@ export async function createMemory({
     if (db.isNew) logger.info({ location: db.location }, 'database created');
     else if (report.applied.length > 0) logger.info({ applied: report.applied }, 'database migrated');
     const embedder = await createEmbedder(embedderOptions(config, logger));
-    const reranker = config.memory.retrieval.rerank.enabled
-      ? await createCrossEncoder(rerankerOptions(config, logger))
-      : undefined;
+    const reranker =
+      config.memory.retrieval.rerank === 'cross-encoder'
+        ? await createCrossEncoder(rerankerOptions(config, logger))
+        : undefined;
     return {
       config,
       logger,
@@ -102,7 +103,8 @@ export function embedderOptions({ butler, memory }: Config, logger: Logger): Par
     dimensions: memory.embeddingDimensions,
     threads: memory.embedding.threads,
     queryCacheEntries: memory.embedding.queryCacheEntries,
-    maxTextsInFlight: memory.embedding.maxTextsInFlight,
+    // A query waits for at most so many texts of others; more in flight are no faster.
+    maxTextsInFlight: 2,
     allowDownload: memory.embedding.allowDownload,
     ownModelsDirectory: memory.embedding.modelsDirectory,
     downloadDirectory: join(butler.home, 'models'),
@@ -112,6 +114,6 @@ export function embedderOptions({ butler, memory }: Config, logger: Logger): Par
 
 /** With the threads, directories and leave to download of the embedding model. */
 export function rerankerOptions(config: Config, logger: Logger): CrossEncoderOptions {
-  const { model, dtype } = config.memory.retrieval.rerank;
+  const { model, dtype } = config.memory.retrieval.crossEncoder;
   return { ...embedderOptions(config, logger), model, dtype };
 }

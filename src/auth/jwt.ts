@@ -12,6 +12,7 @@ import {
 import type { Config } from '../config/schema.ts';
 import { MemoryError } from '../shared/errors.ts';
 import { roles, type Role } from '../memory/context.ts';
+import { normaliseName } from '../memory/text.ts';
 import type { Identity } from './admission.ts';
 import { everyTenant, type Grant } from './grant.ts';
 
@@ -39,8 +40,10 @@ export function createJwtVerifier(config: JwtConfig): JwtVerifier | undefined {
       const { payload } =
         typeof key === 'function' ? await jwtVerify(token, key, options) : await jwtVerify(token, await key, options);
       const endsAt = new Date(((payload.exp as number) + clockTolerance) * 1000);
+      // What is open under such a token would never be ended.
+      if (Number.isNaN(endsAt.getTime())) throw unauthenticated('the claim exp is beyond any date');
       const claims = { tenantClaim, butlerClaim, roleClaim, acrossClaim, acrossWriteClaim };
-      return { ...identityOf(payload, claims), endsAt, tokenHash: null };
+      return { ...readIdentity(payload, claims), endsAt, tokenHash: null };
     } catch (error) {
       if (error instanceof errors.JOSEError) throw unauthenticated(describeFault(error), error);
       throw error;
@@ -98,32 +101,39 @@ async function readKey(path: string, algorithm: string): Promise<CryptoKey> {
 
 type Claims = Pick<JwtConfig, 'tenantClaim' | 'butlerClaim' | 'roleClaim' | 'acrossClaim' | 'acrossWriteClaim'>;
 
-function identityOf(payload: JWTPayload, claims: Claims): Pick<Identity, 'principal' | 'grant'> {
+function readIdentity(payload: JWTPayload, claims: Claims): Pick<Identity, 'principal' | 'grant'> {
   const { tenantClaim, butlerClaim, roleClaim } = claims;
   const tenantId = payload[tenantClaim];
   const butler = payload[butlerClaim] ?? null;
   const role = payload[roleClaim] ?? 'butler';
-  if (typeof tenantId !== 'string' || tenantId === '')
-    throw unauthenticated(`the claim ${tenantClaim} names no tenant`);
-  if (butler !== null && (typeof butler !== 'string' || butler === '')) {
-    throw unauthenticated(`the claim ${butlerClaim} names no butler`);
-  }
+  if (!isName(tenantId)) throw unauthenticated(`the claim ${tenantClaim} names no tenant`);
+  if (butler !== null && !isName(butler)) throw unauthenticated(`the claim ${butlerClaim} names no butler`);
   if (!roles.includes(role as Role)) throw unauthenticated(`the claim ${roleClaim} is none of ${roles.join(', ')}`);
   if (role === 'butler' && butler === null) throw unauthenticated(`the claim ${butlerClaim} is missing`);
-  const credential = `subject ${JSON.stringify(payload.sub?.slice(0, subjectLimit) ?? null)}`;
-  return { principal: { tenantId, butler, role: role as Role, credential }, grant: grantOf(payload, claims) };
+  const subject = typeof payload.sub === 'string' ? payload.sub.slice(0, subjectLimit) : null;
+  const credential = `subject ${JSON.stringify(subject)}`;
+  return { principal: { tenantId, butler, role: role as Role, credential }, grant: readGrant(payload, claims) };
 }
 
 const subjectLimit = 200;
 
-/** What is neither of the forms that are allowed is refused: read as none, it would be a surprise elsewhere. */
-function grantOf(payload: JWTPayload, { roleClaim, acrossClaim, acrossWriteClaim }: Claims): Grant | null {
+/** Issuers may sign anything: a name is what could also be stored as one, and never the sign for every tenant. */
+function isName(claim: unknown): claim is string {
+  if (typeof claim !== 'string' || claim === everyTenant) return false;
+  try {
+    return normaliseName('claim', claim) === claim;
+  } catch {
+    return false;
+  }
+}
+
+/** Throws for a grant of any other form: read as none, it would surprise its bearer elsewhere. */
+function readGrant(payload: JWTPayload, { roleClaim, acrossClaim, acrossWriteClaim }: Claims): Grant | null {
   const across = payload[acrossClaim] ?? null;
   if (across === null) return null;
   if (payload[roleClaim] !== 'admin') throw unauthenticated(`the claim ${acrossClaim} is for the role admin alone`);
   const mayWrite = payload[acrossWriteClaim] === true;
   if (across === 'all') return { tenants: [everyTenant], mayWrite };
-  const isName = (name: unknown): name is string => typeof name === 'string' && name !== '' && name !== everyTenant;
   if (Array.isArray(across) && across.length > 0 && across.every(isName)) return { tenants: across, mayWrite };
   throw unauthenticated(`the claim ${acrossClaim} is neither "all" nor a list of tenants`);
 }

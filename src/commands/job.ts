@@ -4,7 +4,7 @@ import { chooseTenants } from './choose-tenants.ts';
 import type { MemoryCore } from '../create-memory.ts';
 import { invalidInput } from '../shared/errors.ts';
 import { recordRun, type JobRun } from '../lifecycle/job-runs.ts';
-import { jobNameOf } from '../lifecycle/schedules.ts';
+import { jobDescriptions, toJobName } from '../lifecycle/schedules.ts';
 import type { SweepReport } from '../lifecycle/sweep.ts';
 import { createTenantContext } from '../memory/context.ts';
 import { toSnakeCase } from '../shared/names.ts';
@@ -70,9 +70,10 @@ function describeRun({ job, status, error, report }: Described, dryRun: boolean)
 /** For those who do not know what there is. */
 export function describeJobs({ config }: Pick<MemoryCore, 'config'>): string {
   return Object.entries(config.schedule)
-    .map(([key, { cron, enabled, prompt }]) => {
-      const name = jobNameOf(toSnakeCase(key));
-      return `${name.padEnd(20)} ${(enabled ? cron : 'disabled').padEnd(14)} ${prompt}`;
+    .map(([key, { cron, enabled }]) => {
+      const name = toJobName(toSnakeCase(key));
+      const description = jobDescriptions[key as keyof typeof jobDescriptions];
+      return `${name.padEnd(20)} ${(enabled ? cron : 'disabled').padEnd(14)} ${description}`;
     })
     .join('\n');
 }

@@ -60,7 +60,7 @@ function requireHashKey({ redaction, butler }: Config): void {
   throw new MemoryError('CONFIGURATION', problem);
 }
 
-/** Whose paths may start with ~/. */
+/** The keys whose paths may start with ~/. */
 const directories: ReadonlySet<string> = new Set(['butler.home', 'butler.memory.embedding.models_directory']);
 
 const fileVariable = 'BUTLER_MEMORY_CONFIG';

@@ -31,7 +31,7 @@ import { listSettings, namedTables, setting, table } from './setting.ts';
  * table in docs/configuration.md all come from this file.
  */
 
-/** Those that PostgreSQL has since version 14, as the migrations know them. */
+/** The text search configurations of PostgreSQL 14, which the migrations know too. */
 const textSearchLanguages = `
   arabic armenian basque catalan danish dutch english finnish french german greek hindi hungarian indonesian irish italian
   lithuanian nepali norwegian portuguese romanian russian serbian simple spanish swedish tamil turkish yiddish`
@@ -44,18 +44,17 @@ const count = wholeNumber(1, 1_000_000);
 const share = numberBetween(0, 1);
 const timeoutMs = wholeNumber(100, 600_000);
 
-const job = (defaults: { cron: string; prompt: string; enabled?: boolean }) =>
+const job = (defaults: { cron: string; enabled?: boolean }) =>
   table({
     cron: setting(cron, { default: defaults.cron, description: 'When the job starts, in UTC' }),
     enabled: setting(flag, { default: defaults.enabled ?? true, description: 'Whether the schedule starts the job' }),
-    prompt: setting(line(500), { default: defaults.prompt, description: 'What the job says it does' }),
   });
 
 const embedding = table({
   provider: setting(oneOf('transformers', 'hashing'), {
     default: 'transformers',
     environment: 'BUTLER_MEMORY_EMBEDDING_PROVIDER',
-    description: 'Who turns text into vectors: the model, or a hash of the words that needs no model',
+    description: 'Embedding provider: the model, or a hash of the words that needs no model',
   }),
   dtype: setting(oneOf('fp32', 'fp16', 'q8', 'q4'), {
     default: 'q8',
@@ -66,17 +65,13 @@ const embedding = table({
     default: 1000,
     description: 'Query vectors kept in memory; 0 keeps none',
   }),
-  max_texts_in_flight: setting(wholeNumber(1, 10_000), {
-    default: 2,
-    description: "Texts handed to the model's thread at one time; a query waits for at most so many",
-  }),
   allow_download: setting(flag, {
     default: false,
-    description: 'Whether a model that the package does not carry may be fetched from the hub',
+    description: 'Whether a model that is not in the package may be downloaded from the hub',
   }),
   models_directory: setting(directory, {
     environment: 'BUTLER_MEMORY_MODELS_DIRECTORY',
-    description: 'Where models are looked for first, each in the directory of its name, such as Xenova/gte-small',
+    description: 'Directory searched for models first, each below its name, such as Xenova/gte-small',
   }),
 });
 
@@ -136,33 +131,6 @@ const scoreWeights = table(
   },
 );
 
-const channelWeights = (defaults: { semantic: number; keyword: number }, of: string) =>
-  table(
-    {
-      semantic: setting(share, {
-        default: defaults.semantic,
-        description: `Weight of the semantic channel in a hybrid search, for ${of}`,
-      }),
-      keyword: setting(share, {
-        default: defaults.keyword,
-        description: `Weight of the keyword channel in a hybrid search, for ${of}`,
-      }),
-    },
-    ({ semantic, keyword }) =>
-      semantic + keyword > 0
-        ? undefined
-        : {
-            allowed: 'two weights of which one at least is above 0',
-            given: `semantic ${semantic}, keyword ${keyword}`,
-          },
-  );
-
-const neighbourWeight = (value: number, where: string) =>
-  setting(share, { default: value, description: `Share at which a word counts for an episode that stands ${where}` });
-
-const maturityWeight = (value: number, maturity: string) =>
-  setting(numberBetween(0, 2), { default: value, description: `What the score of ${maturity} is multiplied by` });
-
 const contextShare = (value: number, of: string) =>
   setting(share, { default: value, description: `Share of a context's tokens that ${of} may take; at most 1 in sum` });
 
@@ -175,10 +143,6 @@ const assembledContext = table(
     facts_share: contextShare(0.5, 'facts'),
     rules_share: contextShare(0.3, 'rules'),
     episodes_share: contextShare(0.2, 'recent episodes'),
-    identity_share: setting(share, {
-      default: 0.4,
-      description: 'Share of what facts may take that is kept for who the user is, whatever the prompt is about',
-    }),
     include_episodes: setting(flag, {
       default: true,
       description: 'Whether a context has recent episodes when its caller does not say',
@@ -214,80 +178,33 @@ const retrieval = table({
     description:
       'Rows of a type up to which each is compared, at least; more beside many tenants. 0 always uses indexes',
   }),
-  fusion: setting(oneOf('weighted', 'rrf'), {
-    default: 'weighted',
-    description: 'How a hybrid search joins its channels: by their scores, or by reciprocal ranks',
-  }),
   rrf_k: setting(numberBetween(1, 1000), {
     default: 60,
-    description: 'The k of reciprocal rank fusion: weight / (k + rank)',
+    description: 'The k of reciprocal rank fusion: 1 / (k + rank), summed over both channels',
   }),
-  channel_weights: channelWeights({ semantic: 0.35, keyword: 0.65 }, 'episodes'),
-  learned_channel_weights: channelWeights({ semantic: 0.8, keyword: 0.2 }, 'facts and rules'),
-  bm25: table({
-    k1: setting(numberBetween(0, 10), { default: 0.9, description: 'How much further occurrences of a word add' }),
-    b: setting(share, { default: 0.4, description: 'How much the length of a memory counts against it' }),
+  rerank: setting(oneOf('features', 'cross-encoder', 'off'), {
+    default: 'features',
+    description:
+      'What orders the fused candidates of a hybrid search: weighted features, these and then a cross-encoder, or their ranks alone',
   }),
-  neighbour_weights: table({
-    previous: neighbourWeight(0.6, 'in the episode before it'),
-    second_previous: neighbourWeight(0.5, 'in the second episode before it'),
-    next: neighbourWeight(0.4, 'in the episode after it'),
-    second_next: neighbourWeight(0.2, 'in the second episode after it'),
-    reply: neighbourWeight(0.95, 'in the episode before it, if that one asks something'),
-  }),
-  session_weight: setting(share, {
-    default: 0.5,
-    description: 'Share of the score of an episode that hangs on how near its session comes, in weighted fusion',
-  }),
-  question_weight: setting(share, {
-    default: 0.9,
-    description: 'What the score of an episode that asks something is multiplied by, in weighted fusion',
-  }),
-  rerank: table({
-    enabled: setting(flag, {
-      default: false,
-      description: 'Whether a cross-encoder reads the best matches of a hybrid search together with the query',
-    }),
+  cross_encoder: table({
     model: setting(modelId, {
       default: 'Xenova/ms-marco-MiniLM-L-6-v2',
-      description: 'That model: one for sequence classification with a single output; the package carries none',
+      description: 'The cross-encoder: a model for sequence classification with a single output; the package has none',
     }),
     dtype: setting(oneOf('fp32', 'fp16', 'q8', 'q4'), {
       default: 'q8',
       description: 'Precision of its weights',
     }),
     candidates: setting(wholeNumber(1, 50), { default: 50, description: 'Matches that it reads, the best ones' }),
-    weight: setting(share, { default: 0.5, description: 'Share of what it says in the score' }),
-  }),
-  relevance_floor: setting(share, {
-    default: 0.1,
-    description: 'Relevance, as a share of the best, below which recall leaves a memory out',
-  }),
-  min_similarity: setting(share, {
-    default: 0.15,
-    description: 'Cosine similarity that recall asks of a memory which shares no word with the topic',
   }),
   intent_routing: setting(flag, {
     default: true,
     description: 'Whether the kind of question (identity, preference, procedure, episode) weighs what is found',
   }),
-  cluster_limit: setting(count, {
-    default: 3,
-    description: 'Facts of one subject and predicate that a recall brings while others wait',
-  }),
-  duplicate_similarity: setting(share, {
-    default: 0.9,
-    description: 'Share of common words from which a recall takes two memories for one',
-  }),
   recency_half_life_days: setting(numberAbove(0, days), {
     default: 30,
     description: 'Days since the last reference, or else creation, after which recency is one half',
-  }),
-  maturity_weights: table({
-    candidate: maturityWeight(0.8, 'a candidate rule'),
-    established: maturityWeight(1, 'an established rule'),
-    proven: maturityWeight(1.1, 'a proven rule'),
-    anti_pattern: maturityWeight(1, 'a warning'),
   }),
   context_token_budget: setting(wholeNumber(0, 1_000_000), {
     default: 3000,
@@ -310,46 +227,45 @@ const llm = table(
   {
     provider: setting(oneOf('openai-compatible', 'anthropic'), {
       default: 'openai-compatible',
-      description: 'Which protocol the model speaks; most servers, local ones too, speak that of OpenAI',
+      description: 'Protocol of the model server; most, local ones too, speak that of OpenAI',
     }),
     base_url: setting(httpUrl, {
-      description: 'Where its API is, with the version; left out, that of Anthropic for "anthropic"',
+      description: 'URL of its API, with the version; by default that of Anthropic for "anthropic"',
     }),
     model: setting(line(200), { description: 'Name of the model, as its server knows it' }),
     api_key: setting(secret, {
       environment: 'BUTLER_MEMORY_LLM_API_KEY',
-      description: 'Key that the server asks for; better in the environment than in a file',
+      description: 'API key; better in the environment than in a file',
     }),
     structured_output: setting(oneOf('schema', 'json', 'text'), {
-      description:
-        'What the server is asked to hold the answer to; left out, schema for "anthropic" and json for the others',
+      description: 'Format that the server enforces; by default schema for "anthropic" and json for the others',
     }),
     temperature: setting(numberBetween(0, 2), {
       default: 0,
-      description: 'Randomness of the answers; some models take no other than 1',
+      description: 'Randomness of the answers; some models accept only 1',
     }),
     timeout_seconds: setting(wholeNumber(1, 300), {
       default: 120,
-      description: 'Seconds after which a request is given up',
+      description: 'Seconds until a request times out',
     }),
     max_output_tokens: setting(wholeNumber(100, 200_000), {
       default: 4000,
-      description: 'Tokens of an answer, at most',
+      description: 'Maximum tokens of an answer',
     }),
     requests_per_minute: setting(wholeNumber(1, 10_000), {
       default: 20,
-      description: 'Requests that one process starts within a minute, at most',
+      description: 'Maximum requests per minute and process',
     }),
     input_cost_per_million: setting(numberBetween(0, 100_000), {
       default: 0,
-      description: 'Dollars for a million tokens of prompts',
+      description: 'Dollars per million tokens of prompts',
     }),
     output_cost_per_million: setting(numberBetween(0, 100_000), {
       default: 0,
-      description: 'Dollars for a million tokens of answers',
+      description: 'Dollars per million tokens of answers',
     }),
     max_cost_per_day_usd: setting(numberAbove(0, 1_000_000), {
-      description: 'Dollars that all tenants together may spend in a day of UTC; left out, there is no limit',
+      description: 'Dollars that all tenants together may spend in a UTC day; unlimited by default',
     }),
   },
   ({ max_cost_per_day_usd: ceiling, input_cost_per_million: input, output_cost_per_million: output }) =>
@@ -364,19 +280,19 @@ const llm = table(
 
 const command = table({
   command: setting(commandLine, {
-    description: 'Program that reads the prompt from its input and writes the answer, with its arguments',
+    description: 'Program and arguments; it reads the prompt from standard input and writes the answer',
   }),
   environment: setting(variableNames, {
     default: [],
-    description: 'Environment variables that it gets besides PATH, HOME and LANG',
+    description: 'Environment variables passed to it besides PATH, HOME and LANG',
   }),
   timeout_seconds: setting(wholeNumber(1, 3600), {
     default: 300,
-    description: 'Seconds after which it is ended, with all it started',
+    description: 'Seconds until it is killed, with all its children',
   }),
   max_output_bytes: setting(wholeNumber(1000, 100_000_000), {
     default: 1_000_000,
-    description: 'Bytes of its answer, at most',
+    description: 'Maximum bytes of its answer',
   }),
 });
 
@@ -384,19 +300,19 @@ const consolidation = table(
   {
     engine: setting(oneOf('patterns', 'llm', 'command', 'agent', 'off'), {
       default: 'patterns',
-      description: 'What turns episodes into facts and rules; agent waits for an agent to claim them, off does nothing',
+      description: 'Engine that turns episodes into facts and rules; agent waits for an agent to claim them',
     }),
     batch_size: setting(wholeNumber(1, 1000), {
       default: 100,
-      description: 'Episodes of one butler that a consolidation run takes at most',
+      description: 'Maximum episodes of a consolidation run, all of one butler',
     }),
     backlog_episodes: setting(wholeNumber(1, 1_000_000), {
       default: 50,
-      description: 'Episodes of a tenant that wait before it is consolidated at once, whatever the schedule says',
+      description: 'Pending episodes of a tenant that start a consolidation before its schedule does',
     }),
     lease_seconds: setting(wholeNumber(1, 86_400), {
       default: 300,
-      description: 'Seconds for which a run has its episodes to itself; renewed while its engine works',
+      description: 'Seconds of the lease of a run on its episodes; renewed while its engine works',
     }),
     max_attempts: setting(wholeNumber(1, 100), {
       default: 5,
@@ -408,7 +324,7 @@ const consolidation = table(
     }),
     max_prompt_tokens: setting(wholeNumber(2500, 1_000_000), {
       default: 16_000,
-      description: 'Tokens of the prompt that a model or an agent gets for a run, at most',
+      description: 'Maximum tokens of the prompt of a run',
     }),
     llm,
     command,
@@ -433,18 +349,18 @@ const memory = table({
   embedding_dimensions: setting(wholeNumber(1, 2000), { default: 384, description: 'Length of the vectors it makes' }),
   idempotency_ttl_days: setting(numberAbove(0, days), {
     default: 30,
-    description: 'Days for which an idempotency key is known: sent again later, it is a new write',
+    description: 'Days an idempotency key is remembered; sent again later, it is a new write',
   }),
   embedding,
   episodes: table({
     default_ttl_days: setting(numberAbove(0, days), {
       default: 7,
-      description: 'Days until an episode expires when its writer names no time',
+      description: 'Days until an episode expires',
     }),
     max_entries: setting(entries, { default: 10_000, description: 'Episodes kept per tenant' }),
     pending_grace_days: setting(numberBetween(0, days), {
       default: 7,
-      description: 'Days for which an expired episode that waits to be consolidated is kept',
+      description: 'Days an expired episode is kept while it waits to be consolidated',
     }),
   }),
   facts,
@@ -456,7 +372,7 @@ const memory = table({
     promote_after_refs: setting(count, { default: 3, description: 'References that promote from eden to mid' }),
     promote_after_hours: setting(numberBetween(0, days * 24), {
       default: 6,
-      description: 'Hours of age without which eden is not left',
+      description: 'Minimum age in hours before promotion from eden',
     }),
   }),
   mid: table({
@@ -464,11 +380,11 @@ const memory = table({
     promote_after_refs: setting(count, { default: 10, description: 'References that promote from mid to long' }),
     promote_after_days: setting(numberBetween(0, days), {
       default: 7,
-      description: 'Days of age without which mid is not left',
+      description: 'Minimum age in days before promotion from mid',
     }),
     promote_after_sessions: setting(wholeNumber(0, 100), {
       default: 2,
-      description: 'Distinct sessions that it must have been returned to before it leaves mid; 0 asks for none',
+      description: 'Minimum distinct sessions that it was returned to before promotion from mid',
     }),
   }),
   long: table({
@@ -487,40 +403,39 @@ const db = table({
   }),
   migration_url: setting(postgresUrl, {
     environment: 'MIGRATION_DATABASE_URL',
-    description: 'Login that owns the tables, when the login of butler.db.url does not',
+    description: 'Login that owns the tables, if that of butler.db.url does not',
   }),
-  pool_size: setting(wholeNumber(1, 200), { default: 10, description: 'Connections to the database at one time' }),
+  pool_size: setting(wholeNumber(1, 200), { default: 10, description: 'Maximum connections to the database' }),
   connect_timeout_ms: setting(timeoutMs, { default: 5000, description: 'Milliseconds to wait for a connection' }),
-  statement_timeout_ms: setting(timeoutMs, { default: 15_000, description: 'Milliseconds one statement may run' }),
-  transaction_timeout_ms: setting(timeoutMs, { default: 30_000, description: 'Milliseconds one transaction may run' }),
+  statement_timeout_ms: setting(timeoutMs, { default: 15_000, description: 'Maximum milliseconds of a statement' }),
+  transaction_timeout_ms: setting(timeoutMs, { default: 30_000, description: 'Maximum milliseconds of a transaction' }),
 });
 
 const graphql = table({
   introspection: setting(flag, {
-    description: 'Whether clients may ask for the schema; left out, in development only',
+    description: 'Whether clients may query the schema; by default in development only',
   }),
   graphiql: setting(flag, {
-    description: 'Whether /graphql shows its explorer to a browser; left out, in development only',
+    description: 'Whether /graphql serves GraphiQL to browsers; by default in development only',
   }),
 });
 
 const mcp = table({
   tool_groups: setting(someOf(...toolGroups), {
     default: [...toolGroups],
-    description: 'Groups of tools that are served; a connection may ask for fewer',
+    description: 'Tool groups that are served; a connection may ask for fewer',
   }),
   sessions: setting(flag, {
     default: false,
-    description:
-      'Whether a client of /mcp that initializes gets a session; such a client must reach the same process again',
+    description: 'Whether clients of /mcp get sessions; their requests must then reach the same process',
   }),
   session_idle_seconds: setting(wholeNumber(1, 604_800), {
     default: 1800,
-    description: 'Seconds after which a session ends that sends no request and has no stream open',
+    description: 'Seconds until an idle session without an open stream ends',
   }),
   max_sessions: setting(wholeNumber(1, 100_000), {
     default: 1000,
-    description: 'Sessions at one time; one more ends the one that was idle the longest',
+    description: 'Maximum sessions; one more ends the session that was idle the longest',
   }),
 });
 
@@ -528,27 +443,29 @@ const auth = table({
   mode: setting(oneOf('none', 'required'), {
     default: 'none',
     environment: 'BUTLER_MEMORY_AUTH',
-    description: 'Whether callers must say who they are; none serves the loopback address alone',
+    description: 'Whether callers must authenticate; none serves the loopback address alone',
   }),
   access_retention_days: setting(wholeNumber(1, 36_500), {
     default: 365,
-    description: 'Days for which it is kept who looked at what: reads of admins, and requests across tenants',
+    description: 'Days the access records are kept: reads of admins, and requests across tenants',
   }),
   jwt: table(
     {
-      issuer: setting(httpUrl, { description: 'Who signs the JSON Web Tokens that are taken; none are without it' }),
-      audience: setting(line(500), {
-        description: 'Whom the tokens must be meant for: this server, by its name there',
+      issuer: setting(httpUrl, {
+        description: 'Issuer (iss) of accepted JSON Web Tokens; without it none are accepted',
       }),
-      jwks_url: setting(httpUrl, { description: "Where the issuer's public keys are" }),
+      audience: setting(line(500), {
+        description: 'Audience (aud) of the tokens: the name of this server at the issuer',
+      }),
+      jwks_url: setting(httpUrl, { description: "URL of the issuer's public keys (JWKS)" }),
       key_file: setting(file, { description: 'Public key of the issuer, in PEM or JWK form, instead of jwks_url' }),
       algorithm: setting(
         oneOf('RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'),
-        { default: 'RS256', description: 'What the key in key_file is for' },
+        { default: 'RS256', description: 'Algorithm of the key in key_file' },
       ),
       clock_tolerance_seconds: setting(wholeNumber(0, 600), {
         default: 30,
-        description: "Seconds by which the issuer's clock may differ",
+        description: "Tolerated difference to the issuer's clock, in seconds",
       }),
       tenant_claim: setting(line(100), { default: 'tenant', description: 'Claim that names the tenant' }),
       butler_claim: setting(line(100), { default: 'butler', description: 'Claim that names the butler' }),
@@ -559,7 +476,7 @@ const auth = table({
       }),
       across_write_claim: setting(line(100), {
         default: 'across_write',
-        description: 'Claim that says true where the admin may also write in them',
+        description: 'Claim that is true if the admin may also write in them',
       }),
     },
     ({ issuer, audience, jwks_url: jwks, key_file: key }) => {
@@ -578,77 +495,76 @@ const auth = table({
 const limits = table({
   requests_per_minute: setting(wholeNumber(1, 10_000_000), {
     default: 6000,
-    description: 'Requests of one caller to /graphql and /mcp, and operations over graphql-ws, in the long run',
+    description: 'Sustained rate of a caller: requests to /graphql and /mcp, operations over graphql-ws',
   }),
   burst: setting(wholeNumber(1, 10_000_000), {
     default: 6000,
-    description: 'Requests that a caller who was quiet may send at once',
+    description: 'Requests that an idle caller may send at once',
   }),
   max_concurrent_per_caller: setting(wholeNumber(1, 100_000), {
     default: 32,
-    description: 'Requests of one caller that run at one time; more wait in the queue',
+    description: 'Concurrent requests of a caller; more wait in the queue',
   }),
   max_concurrent: setting(wholeNumber(1, 100_000), {
     default: 128,
-    description: 'Requests of all callers that run at one time in this process; more wait in the queue',
+    description: 'Concurrent requests of this process; more wait in the queue',
   }),
   max_queued_per_caller: setting(wholeNumber(0, 100_000), {
     default: 256,
-    description: 'Requests of one caller that wait at one time; one more is answered with QUEUE_FULL (429)',
+    description: 'Queued requests of a caller; one more is answered with QUEUE_FULL (429)',
   }),
   max_queued: setting(wholeNumber(0, 100_000), {
     default: 1024,
-    description: 'Requests of all callers that wait at one time; one more is answered with QUEUE_FULL (503)',
+    description: 'Queued requests of this process; one more is answered with QUEUE_FULL (503)',
   }),
   max_feeds_per_caller: setting(wholeNumber(1, 100_000), {
     default: 64,
-    description: 'Feeds that one caller has open at one time; as many connections of graphql-ws',
+    description: 'Open subscriptions of a caller, and its connections of graphql-ws',
   }),
   max_feeds: setting(wholeNumber(1, 100_000), {
     default: 512,
-    description: 'Feeds that all callers have open at one time, in this process',
+    description: 'Open subscriptions of this process',
   }),
   max_connections: setting(wholeNumber(1, 100_000), {
     default: 2048,
-    description: 'Connections to the port at one time; those beyond are closed at once',
+    description: 'Open connections of this process; those beyond are closed at once',
   }),
   request_timeout_seconds: setting(wholeNumber(1, 3600), {
     default: 60,
-    description:
-      'Seconds after which a request is answered with TIMEOUT; it waits in the queue for at most half of them. Feeds are exempt',
+    description: 'Deadline of a request, at most half of it in the queue; then TIMEOUT. Subscriptions have none',
   }),
 });
 
 const encryption = table({
   predicates: setting(predicatePatterns, {
     default: [],
-    description: 'Facts of these predicates are encrypted: their content, tags and metadata; none turns it off',
+    description: 'Predicates whose facts are encrypted: content, tags and metadata',
   }),
   master_key: setting(masterKey, {
     environment: 'BUTLER_MEMORY_MASTER_KEY',
-    description: 'Key that the data keys are wrapped by; better in the environment or in master_key_file',
+    description: 'Key that wraps the data keys; better in the environment or in master_key_file',
   }),
   master_key_file: setting(file, {
     environment: 'BUTLER_MEMORY_MASTER_KEY_FILE',
-    description: 'File that holds the master key in base64, instead of master_key; only its owner may read it',
+    description: 'File with the master key in base64, instead of master_key; only its owner may read it',
   }),
   previous_master_key: setting(masterKey, {
     environment: 'BUTLER_MEMORY_PREVIOUS_MASTER_KEY',
-    description: 'Master key before the present one, until rotate-keys has wrapped the data keys anew',
+    description: 'Previous master key, until rotate-keys has wrapped the data keys again',
   }),
   previous_master_key_file: setting(file, {
     environment: 'BUTLER_MEMORY_PREVIOUS_MASTER_KEY_FILE',
-    description: 'File that holds it, instead of previous_master_key',
+    description: 'File with the previous master key, instead of previous_master_key',
   }),
 });
 
 const redactionMode = oneOf('off', 'mask', 'hash', 'refuse');
 
 const redactedKinds = {
-  secrets: 'Passwords, keys and tokens in what is to be kept',
-  cards: 'Numbers of payment cards there',
-  ibans: 'Numbers of bank accounts there',
-  national_ids: 'Numbers that a state gives a person',
+  secrets: 'Passwords, keys and tokens',
+  cards: 'Payment card numbers',
+  ibans: 'Bank account numbers',
+  national_ids: 'National identity numbers',
   emails: 'E-mail addresses',
   phones: 'Phone numbers',
 };
@@ -658,7 +574,7 @@ type RedactedKind = keyof typeof redactedKinds;
 const kindOf = (kind: RedactedKind, value: 'off' | 'mask') =>
   setting(redactionMode, {
     default: value,
-    description: `${redactedKinds[kind]}: kept, replaced by a mark, by a mark with a digest, or the write refused`,
+    description: `${redactedKinds[kind]}: store, replace by a mark, by a mark with a digest, or refuse the write`,
   });
 
 const redaction = table({
@@ -670,7 +586,7 @@ const redaction = table({
   phones: kindOf('phones', 'off'),
   hash_key: setting(secret, {
     environment: 'BUTLER_MEMORY_REDACTION_KEY',
-    description: 'Key of the digests of "hash"; keep it where the database is not',
+    description: 'Key of the digests of "hash"; keep it apart from the database',
   }),
 });
 
@@ -679,15 +595,15 @@ const overridden = (kind: RedactedKind) => setting(redactionMode, { description:
 const daysKept = numberAbove(0, days);
 
 const keptKinds = {
-  episodes: 'Days for which an episode is kept at most, whatever it is waiting for',
-  facts: 'Days after which a fact that is superseded, expired or forgotten is removed, with all that it superseded',
-  rules: 'Days after which a rule that is disabled, expired or forgotten is removed',
-  receipts: 'Days for which a receipt is kept at most',
-  job_runs: 'Days for which a job run is kept after its end',
-  consolidation_runs: 'Days for which a consolidation run is kept after its end',
+  episodes: 'Maximum days an episode is kept, consolidated or not',
+  facts: 'Days until a superseded, expired or forgotten fact is removed, with the facts it superseded',
+  rules: 'Days until a disabled, expired or forgotten rule is removed',
+  receipts: 'Maximum days a receipt is kept',
+  job_runs: 'Days a finished job run is kept',
+  consolidation_runs: 'Days a finished consolidation run is kept',
 };
 
-/** What reckons with the runs of a day needs all of them. */
+/** At least two days: the daily budget of the language model is summed over the runs of a day. */
 const runDaysKept = numberBetween(2, days);
 
 const retention = table({
@@ -699,7 +615,7 @@ const retention = table({
   consolidation_runs: setting(runDaysKept, { description: keptKinds.consolidation_runs }),
 });
 
-/** What one tenant has otherwise than the installation. What it does not name stays as it is for all. */
+/** The keys that a tenant may override. */
 const tenant = table({
   redaction: table({
     secrets: overridden('secrets'),
@@ -723,7 +639,7 @@ const butler = table({
   name: setting(line(100), { default: 'memory', description: 'Name of this butler' }),
   description: setting(line(1000), {
     default: 'Shared institutional memory: stores, searches, consolidates and maintains knowledge across all butlers',
-    description: 'What this butler is for',
+    description: 'Purpose of this butler, shown to MCP clients',
   }),
   host: setting(host, { default: '127.0.0.1', environment: 'HOST', description: 'Address to listen on' }),
   port: setting(wholeNumber(0, 65_535), {
@@ -732,11 +648,11 @@ const butler = table({
     description: 'Port to listen on; 0 takes any free one',
   }),
   public_url: setting(httpUrl, {
-    description: 'Address by which clients reach this server, when that is not its own: behind a proxy, for example',
+    description: 'Address by which clients reach this server, if it is another: behind a proxy, for example',
   }),
   allowed_origins: setting(origins, {
     default: [],
-    description: 'Origins of other sites whose pages may ask this server and read its answers (CORS)',
+    description: 'Origins of other sites whose pages may call this server (CORS)',
   }),
   home: setting(directory, {
     default: '~/.butler-memory',
@@ -751,11 +667,11 @@ const butler = table({
   }),
   shutdown_grace_seconds: setting(wholeNumber(1, 600), {
     default: 10,
-    description: 'Seconds that running requests get to finish at shutdown',
+    description: 'Seconds for running requests to finish at shutdown',
   }),
   job_workers: setting(wholeNumber(1, 32), {
     default: 2,
-    description: 'Sweeps of tenants that this process does at one time; other processes share the rest',
+    description: 'Jobs that this process runs at the same time',
   }),
   auth,
   db,
@@ -767,35 +683,27 @@ const butler = table({
   retention,
   tenants: namedTables(tenant, {
     allowed: 'tables by the names of tenants, each with the tables redaction and retention',
-    description:
-      'What single tenants have otherwise: [butler.tenants."a name".redaction] and [….retention], with their keys',
+    description: 'Overrides of a tenant: [butler.tenants."a name".redaction] and [….retention], with their keys',
   }),
   log: table({
     level: setting(oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), {
       default: 'info',
       environment: 'LOG_LEVEL',
-      description: 'Least severe level that is logged',
+      description: 'Minimum level that is logged',
     }),
   }),
   schedule: table({
-    consolidate: job({ cron: '0 */6 * * *', prompt: 'Run memory consolidation' }),
-    decay_sweep: job({ cron: '0 3 * * *', prompt: 'Run confidence decay sweep and flag fading memories' }),
-    episode_cleanup: job({ cron: '0 4 * * *', prompt: 'Expire old episodes and enforce capacity limits' }),
-    consolidate_backlog: job({ cron: '*/5 * * * *', prompt: 'Consolidate at once where many episodes wait' }),
-    promote: job({ cron: '15 3 * * *', prompt: 'Promote memories that are often referenced' }),
-    evict: job({ cron: '30 3 * * *', prompt: 'Keep each generation within its capacity' }),
-    reembed: job({ cron: '45 * * * *', prompt: 'Bring memories to the configured embedding model' }),
-    refresh_projections: job({ cron: '10 0 * * *', prompt: 'Count the events of the days that are over' }),
-    purge_receipts: job({
-      cron: '15 4 * * *',
-      prompt: 'Remove receipts, idempotency keys and job runs past their time',
-    }),
-    maintain_storage: job({ cron: '30 4 * * *', prompt: 'Checkpoint, vacuum and analyze the embedded database' }),
-    rotate_keys: job({
-      cron: '0 5 1 * *',
-      prompt: 'Seal facts under new data keys, and those keys under the present master key',
-      enabled: false,
-    }),
+    consolidate: job({ cron: '0 */6 * * *' }),
+    decay_sweep: job({ cron: '0 3 * * *' }),
+    episode_cleanup: job({ cron: '0 4 * * *' }),
+    consolidate_backlog: job({ cron: '*/5 * * * *' }),
+    promote: job({ cron: '15 3 * * *' }),
+    evict: job({ cron: '30 3 * * *' }),
+    reembed: job({ cron: '45 * * * *' }),
+    refresh_projections: job({ cron: '10 0 * * *' }),
+    purge_receipts: job({ cron: '15 4 * * *' }),
+    maintain_storage: job({ cron: '30 4 * * *' }),
+    rotate_keys: job({ cron: '0 5 1 * *', enabled: false }),
   }),
   memory,
 });
@@ -804,7 +712,7 @@ export const fileSchema = table({ butler });
 
 export const settings = listSettings(fileSchema);
 
-/** A name that is not known is that of a tenant, and stays as it is. */
+/** The names of tenants are not known here, and stay as they are. */
 type CamelCase<Name> = string extends Name
   ? Name
   : Name extends `${infer Head}_${infer Tail}`
@@ -836,7 +744,7 @@ export interface Config extends Pick<Butler, Section> {
   readonly butler: Omit<Butler, Section>;
 }
 
-/** Where a key of the file is found in the object: butler.db.pool_size is config.db.poolSize. */
+/** Returns the path of a key in the configuration object: butler.db.pool_size is config.db.poolSize. */
 export function configPath(key: string): string[] {
   const names = key.split('.').map(toCamelCase);
   return names.length === 2 ? names : names.slice(1);

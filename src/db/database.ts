@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { PoolClient } from 'pg';
 import { Prisma, PrismaClient } from '../generated/prisma/client.ts';
-import type { Engine, EngineName } from './engines/engine.ts';
+import type { DatabaseOptions, Engine, EngineName } from './engines/engine.ts';
 import { toMemoryError } from './database-errors.ts';
 import { EventHub, hasEvents, type EventSignal } from './events/event-signal.ts';
 import { openEngine } from './engines/open-engine.ts';
@@ -77,17 +77,6 @@ export interface FoundToken {
   /** The tenants that it may enter; '*' stands for all. */
   across: string[];
   acrossWrite: boolean;
-}
-
-export interface DatabaseOptions {
-  home: string;
-  name: string;
-  url: string | undefined;
-  migrationUrl: string | undefined;
-  poolSize: number;
-  connectTimeoutMs: number;
-  statementTimeoutMs: number;
-  transactionTimeoutMs: number;
 }
 
 export async function openDatabase(

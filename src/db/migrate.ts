@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { PoolClient } from 'pg';
 import { MemoryError } from '../shared/errors.ts';
 import { packageRoot } from '../shared/package-root.ts';
-import type { Database } from './database.ts';
 
 /**
  * Applies prisma/migrations in order. The bookkeeping is Prisma's own table, under Prisma's own lock, so that an
@@ -14,6 +13,11 @@ export interface Migration {
   name: string;
   sql: string;
   checksum: string;
+}
+
+/** The part of a Database that migrations need. */
+interface OwnedDatabase {
+  asOwner<T>(work: (client: PoolClient) => Promise<T>): Promise<T>;
 }
 
 export interface MigrationReport {
@@ -40,7 +44,7 @@ async function readMigration(directory: string, name: string): Promise<Migration
   return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
 }
 
-export async function migrate(database: Database, migrations?: Migration[]): Promise<MigrationReport> {
+export async function migrate(database: OwnedDatabase, migrations?: Migration[]): Promise<MigrationReport> {
   const wanted = migrations ?? (await readMigrations());
   return database.asOwner(async (client) => {
     await client.query(createBookkeeping);
@@ -58,7 +62,7 @@ export async function migrate(database: Database, migrations?: Migration[]): Pro
 }
 
 /** Names of the migrations that this version has and the database has not. */
-export async function pendingMigrations(database: Database): Promise<string[]> {
+export async function pendingMigrations(database: OwnedDatabase): Promise<string[]> {
   const wanted = await readMigrations();
   return database.asOwner(async (client) => {
     const { rows } = await client.query<{ there: boolean }>(

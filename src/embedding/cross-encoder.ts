@@ -10,9 +10,9 @@ export type CrossEncoderOptions = Omit<
   'provider' | 'dimensions' | 'queryCacheEntries' | 'maxTextsInFlight'
 >;
 
-const wanted: WantedModel = { name: 'Reranking model', otherwise: 'set retrieval rerank.enabled = false' };
+const wanted: WantedModel = { name: 'Reranking model', otherwise: 'set retrieval rerank = "features"' };
 
-/** Finds or fetches the files: without them a server that was told to rerank does not start. Loads nothing yet. */
+/** Finds or downloads the files, so that a server that cannot rerank does not start. Loads nothing yet. */
 export async function createCrossEncoder(options: CrossEncoderOptions): Promise<CrossEncoder> {
   weightFileOf(options);
   const modelsDirectory = await provideModel(wanted, options, (...model) => startWorker(options, ...model));

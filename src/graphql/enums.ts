@@ -8,7 +8,7 @@ import type { MemoryType } from '../db/tables.ts';
 import type { ChangeKind } from '../db/sql/changes-between.ts';
 import type { Relation } from '../memory/links/links.ts';
 import type { Intent } from '../retrieval/query/intent.ts';
-import type { DropStage } from '../retrieval/pipeline/stages.ts';
+import type { DropStage } from '../retrieval/pipeline/ranked.ts';
 import type { TokenizerName } from '../retrieval/context/tokenizers.ts';
 import type { SectionName } from '../retrieval/context/sections.ts';
 
@@ -95,8 +95,8 @@ export const ConsolidationStatusEnum = builder.enumType('ConsolidationStatus', {
 export const SectionNameEnum = builder.enumType('SectionName', {
   description: 'The sections of a context.',
   values: {
-    facts: { description: 'What is known.' },
-    rules: { description: 'How to behave.' },
+    facts: { description: 'Facts.' },
+    rules: { description: 'Rules.' },
     episodes: { description: 'What happened lately.' },
   } satisfies Descriptions<SectionName>,
 });
@@ -104,7 +104,7 @@ export const SectionNameEnum = builder.enumType('SectionName', {
 export const IntentEnum = builder.enumType('Intent', {
   description: 'What a text seems to ask for.',
   values: {
-    identity: { description: 'Who somebody is.' },
+    identity: { description: 'About the identity of a person.' },
     preference: { description: 'What somebody likes.' },
     procedure: { description: 'How something is done.' },
     episode: { description: 'What happened.' },

@@ -9,7 +9,7 @@ import {
 import { isAsyncIterable, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { Logger } from 'pino';
 import { callerKey, currentAdmission } from '../auth/caller.ts';
-import type { Vigil } from '../auth/vigil.ts';
+import type { GrantWatch } from '../auth/grant-watch.ts';
 import { currentDeadline } from '../limits/deadline.ts';
 import type { Limits } from '../limits/limits.ts';
 import { withRequestContext, type RequestContext } from '../shared/request-context.ts';
@@ -29,7 +29,7 @@ export interface PipelineOptions {
   /** Whether clients may read the schema, also through names that errors suggest. */
   mayIntrospect: boolean;
   limits: Limits;
-  vigil: Vigil;
+  grantWatch: GrantWatch;
   logger: Logger;
 }
 
@@ -103,11 +103,11 @@ function executeOnce(execute: Run): Run {
   return (args) => execute(Object.assign(args, { signal: currentDeadline() }));
 }
 
-function subscribeLimited({ limits, vigil }: PipelineOptions, subscribe: Run): Run {
+function subscribeLimited({ limits, grantWatch }: PipelineOptions, subscribe: Run): Run {
   return (args) => {
     const { memory, request } = contextOf(args);
     const close = limits.openFeed(callerKey(memory.principal));
-    const watch = vigil.watch(currentAdmission());
+    const watch = grantWatch.watch(currentAdmission());
     const release = (): void => [close, watch.release].forEach((finish) => finish());
     const ends = [request?.signal, watch.signal, currentDeadline()].filter((signal) => signal !== undefined);
     return openFeed(() => subscribe(args), AbortSignal.any(ends), release);

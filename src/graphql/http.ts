@@ -1,4 +1,4 @@
-import type { DocumentNode } from 'graphql';
+import { GraphQLError, type DocumentNode } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { RequestContext } from '../shared/request-context.ts';
@@ -38,9 +38,26 @@ export function createGraphQLHttpDoor(options: GraphQLHttpOptions): GraphQLHttpD
       return request.method === 'GET' ? withoutReferences(context) : context;
     },
     maskedErrors: { maskError: (error) => maskError(error, logger, mayIntrospect) },
-    plugins: [createPipeline(options), sendFrameIds, guardExplorer(explorer)],
+    plugins: [rejectBrokenParameters, createPipeline(options), sendFrameIds, guardExplorer(explorer)],
   });
 }
+
+/** Yoga parses the JSON of a GET without handling its errors. */
+const rejectBrokenParameters: Plugin = {
+  onRequestParse: ({ requestParser, setRequestParser }) => {
+    if (requestParser === undefined) return;
+    setRequestParser(async (request) => {
+      try {
+        return await requestParser(request);
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+        throw new GraphQLError('variables and extensions must be JSON (got something else)', {
+          extensions: { http: { status: 400 } },
+        });
+      }
+    });
+  },
+};
 
 /** A page of another site can have a browser send a GET: it must not count as somebody who needed a memory. */
 function withoutReferences(context: GraphQLContext): GraphQLContext {
@@ -55,7 +72,7 @@ function createDocumentCache(): LRUCache<string, DocumentNode> {
   return new LRUCache({ maxSize: cachedCharacters, sizeCalculation: (_document, text) => Math.max(1, text.length) });
 }
 
-/** Whoever sends what cannot be parsed does not send it twice, and may send megabytes of it. */
+/** Caches no document that failed to parse: it may be megabytes long, and is not sent twice. */
 const noCache = { get: (): undefined => undefined, set: (): undefined => undefined };
 
 interface Explorer {

@@ -11,7 +11,7 @@ import { invalidInput } from '../shared/errors.ts';
 
 /**
  * What GraphQL says of a value that a type does not take names the type, and not what it takes instead. These say both,
- * and are told as bad input like whatever the core refuses.
+ * and are reported as bad input, like everything that the core refuses.
  */
 
 /** Changes the types of the schema: the builder makes its enums itself. */

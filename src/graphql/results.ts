@@ -11,7 +11,7 @@ import { TextCutType } from './types/text-cut.ts';
 
 const problemTypes = {
   INVALID_INPUT: { name: 'InvalidInput', description: 'Something given is not allowed; the message says what is.' },
-  NOT_FOUND: { name: 'NotFound', description: 'What was asked for is not there, or not for this caller.' },
+  NOT_FOUND: { name: 'NotFound', description: 'It does not exist, or this caller may not see it.' },
   CONFLICT: { name: 'Conflict', description: 'It collides with what is there; the hint says what to do first.' },
   INVALID_TRANSITION: { name: 'InvalidTransition', description: 'What is there is in a state that does not allow it.' },
 } as const;

@@ -4,7 +4,7 @@ import type { ServerOptions } from 'graphql-ws';
 import type { Admission } from '../auth/admission.ts';
 import { callerKey } from '../auth/caller.ts';
 import { decodeTenant, tenantHeader } from '../auth/grant.ts';
-import type { Vigil } from '../auth/vigil.ts';
+import type { GrantWatch } from '../auth/grant-watch.ts';
 import { MemoryError } from '../shared/errors.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import type { Limits } from '../limits/limits.ts';
@@ -18,11 +18,11 @@ import { schema } from './schema.ts';
 export interface SocketCallers {
   authenticate(authorization: string | undefined, namedTenant: string | undefined): Promise<Admission>;
   /** Tells when whatever a caller was let in by has ended. */
-  vigil: Vigil;
+  grantWatch: GrantWatch;
   limits: Limits;
   operations: Operations;
   createContext(caller: Principal | undefined): GraphQLContext;
-  /** Told of whoever could not say who they are. */
+  /** Called when a client could not be authenticated. */
   refused(): void;
 }
 
@@ -60,7 +60,7 @@ export function socketOptions(callers: SocketCallers): ServerOptions<Record<stri
         const tenant = namedTenantOf(connectionParams, extra);
         const admission = await callers.authenticate(authorizationOf(connectionParams, extra), tenant);
         extra.caller = admission.principal;
-        takePlace(extra, limits, callers.vigil.watch(admission));
+        takePlace(extra, limits, callers.grantWatch.watch(admission));
         return true;
       } catch (error) {
         if (error instanceof LimitError || (error instanceof MemoryError && error.code === 'ISSUER_UNAVAILABLE'))
@@ -110,7 +110,7 @@ const tryAgainLater = 1013;
 /** The close code of graphql-ws after which clients do not come again by themselves. */
 const unauthorized = 4401;
 
-function takePlace(extra: SocketExtra, limits: Limits, { signal, release }: ReturnType<Vigil['watch']>): void {
+function takePlace(extra: SocketExtra, limits: Limits, { signal, release }: ReturnType<GrantWatch['watch']>): void {
   try {
     const leave = limits.openSocket(keyOf(extra));
     extra.leave = () => [leave, release].forEach((finish) => finish());
@@ -120,7 +120,7 @@ function takePlace(extra: SocketExtra, limits: Limits, { signal, release }: Retu
   }
   const end = (): void => extra.socket.close(unauthorized, 'the token has expired or was revoked');
   signal.addEventListener('abort', end, { once: true });
-  // Whoever hung up while we asked who it is will not do so again.
+  // The client may have disconnected during authentication; no second close event follows.
   if (extra.isClosed === true) extra.leave();
 }
 

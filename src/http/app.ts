@@ -4,7 +4,7 @@ import { startQueue, type Queue } from '../../jobs/queue.ts';
 import { createJobRunner } from '../../jobs/runner.ts';
 import { createAuthenticator, localOperator, type Authenticator } from '../auth/authenticate.ts';
 import { currentCaller } from '../auth/caller.ts';
-import { createVigil, type Vigil } from '../auth/vigil.ts';
+import { createGrantWatch, type GrantWatch } from '../auth/grant-watch.ts';
 import type { MemoryCore } from '../create-memory.ts';
 import type { Config } from '../config/schema.ts';
 import { pendingMigrations } from '../db/migrate.ts';
@@ -42,7 +42,7 @@ export interface App {
   /** Who may come in. */
   authenticator: Authenticator;
   /** For how long what they opened may go on. */
-  vigil: Vigil;
+  grantWatch: GrantWatch;
   /** How much they may ask for. */
   limits: Limits;
   metrics: Metrics;
@@ -67,10 +67,10 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
   const metrics = createMetrics(core);
   const limits = createLimits({ ...core, refused: (reason) => metrics.countRefusal(reason) });
   const authenticator = createAuthenticator(core);
-  const vigil = createVigil(core);
+  const grantWatch = createGrantWatch(core);
   const createContext = contextMaker(core, authenticator, { health, activity, references, jobs });
   const { introspection = isDevelopment(core.config), graphiql = isDevelopment(core.config) } = core.config.graphql;
-  const pipeline = { mayIntrospect: introspection, limits, vigil, logger: core.logger };
+  const pipeline = { mayIntrospect: introspection, limits, grantWatch, logger: core.logger };
   const graphql = createGraphQLHttpDoor({ ...pipeline, graphiql, bodyLimitBytes, createContext });
   const operations = createOperations(graphql, pipeline);
   const newMcpServer = mcpServers(core, {
@@ -85,12 +85,13 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
     if (core.config.schedule.reembed.enabled) for (const tenantId of changed) await queue.request('reembed', tenantId);
   };
   return {
-    fetch: (request) => answerRequest(request, { core, authenticator, graphql, health, limits, mcp, metrics, vigil }),
+    fetch: (request) =>
+      answerRequest(request, { core, authenticator, graphql, health, limits, mcp, metrics, grantWatch }),
     createContext,
     createMcpServer: newMcpServer,
     operations,
     authenticator,
-    vigil,
+    grantWatch,
     limits,
     metrics,
     health,
@@ -106,7 +107,7 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
     },
     stop: async () => {
       activity.close();
-      vigil.close();
+      grantWatch.close();
       await mcp.close();
       await references.stop();
       await jobs.stop();

@@ -4,7 +4,7 @@ import type { Admission } from '../auth/admission.ts';
 import { callerKey, sessionKey, withCaller } from '../auth/caller.ts';
 import { protectedResource, protectedResourcePath, refuseUnauthenticated } from '../auth/challenge.ts';
 import { decodeTenant, tenantHeader } from '../auth/grant.ts';
-import type { Vigil } from '../auth/vigil.ts';
+import type { GrantWatch } from '../auth/grant-watch.ts';
 import type { Config } from '../config/schema.ts';
 import type { MemoryCore } from '../create-memory.ts';
 import { answerPreflight, setCorsHeaders } from './cors.ts';
@@ -34,7 +34,7 @@ export interface Doors {
   limits: Limits;
   mcp: McpHttpDoor;
   metrics: Metrics;
-  vigil: Vigil;
+  grantWatch: GrantWatch;
 }
 
 export const knownPaths = ['/', '/graphql', '/mcp', '/healthz', '/readyz', '/metrics'] as const;
@@ -177,11 +177,11 @@ async function forLimitedCaller(
 }
 
 /** A stream of a session is a feed and has no end of its own. */
-async function fetchMcp(request: Request, { mcp, limits, vigil }: Doors, admission: Admission): Promise<Response> {
+async function fetchMcp(request: Request, { mcp, limits, grantWatch }: Doors, admission: Admission): Promise<Response> {
   const { principal } = admission;
   if (request.method !== 'GET') return mcp.fetch(request, sessionKey(principal));
   const close = limits.openFeed(callerKey(principal));
-  const { signal, release } = vigil.watch(admission);
+  const { signal, release } = grantWatch.watch(admission);
   const end = (): void => [close, release].forEach((finish) => finish());
   try {
     const response = await mcp.fetch(request, sessionKey(principal));

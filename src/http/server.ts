@@ -116,7 +116,7 @@ export function serveSubscriptions(http: Server, app: App, { config }: Pick<Memo
   useServer(
     socketOptions({
       authenticate: (authorization, tenant) => app.authenticator.authenticate(authorization, tenant ?? null),
-      vigil: app.vigil,
+      grantWatch: app.grantWatch,
       limits: app.limits,
       operations: app.operations,
       createContext: (caller) => app.createContext({}, caller),

@@ -1,29 +1,23 @@
-import { evictionChange, findSurplus } from '../db/sql/surplus-memories.ts';
+import { evictMemories, findSurplus } from '../db/queries/eviction.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { capacityPerButler } from '../memory/generation.ts';
-import { changeByStatement, originOf, runStage, startSweep, type Stage } from './batches.ts';
-import type { SweepOptions, SweepReport } from './sweep.ts';
+import { changeInTransaction, runStage, startSweep, type SweepOptions, type SweepReport } from './sweep.ts';
 
 /**
- * Keeps each butler's facts and rules within the capacity of their generation: those that were not asked for the longest
- * expire. Nothing is deleted, so that chains of supersession stay whole. Episodes are the business of their cleanup.
+ * Keeps each butler's facts and rules within the capacity of their generation: the least recently used expire. Nothing is
+ * deleted, so that chains of supersession stay whole. Episodes are evicted by their cleanup.
  */
 export async function sweepCapacity(context: MemoryContext, options: SweepOptions): Promise<SweepReport> {
-  const at = context.now();
-  const sweep = startSweep(context, options, ['evicted']);
-  await runStage(sweep, evictionStage(context, 'fact', at));
-  await runStage(sweep, evictionStage(context, 'rule', at));
-  return sweep.report;
-}
-
-function evictionStage(context: MemoryContext, type: 'fact' | 'rule', at: Date): Stage {
   const { memory } = context.config;
-  const origin = originOf(context, at);
-  const [mid, long] = [capacityPerButler('mid', memory), capacityPerButler('long', memory)];
-  const query = { type, at, mid, long, tenantId: origin.tenantId };
-  return {
-    type,
-    find: (after, limit) => findSurplus(query, after, limit),
-    change: (ids, wait) => changeByStatement(context, { type, ids, origin, wait, ...evictionChange(query) }),
-  };
+  const sweep = startSweep(context, options, ['evicted']);
+  const capacity = { mid: capacityPerButler('mid', memory), long: capacityPerButler('long', memory) };
+  for (const type of ['fact', 'rule'] as const) {
+    const query = { type, at: sweep.origin.at, ...capacity };
+    await runStage(sweep, {
+      type,
+      find: (after, limit) => findSurplus(context.db.client, query, after, limit),
+      change: (batch) => changeInTransaction(context, (transaction) => evictMemories(transaction, query, batch)),
+    });
+  }
+  return sweep.report;
 }

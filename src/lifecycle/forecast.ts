@@ -1,30 +1,28 @@
 import {
   countFading,
-  forecastFading as selectForecast,
+  listFading,
   type ForecastPage,
   type ForecastPosition,
   type ForecastQuery,
-  type ForecastRow,
-} from '../db/sql/forecast-fading.ts';
+} from '../db/queries/forecast.ts';
 import { millisecondsPerDay } from '../shared/durations.ts';
-import { invalidInput } from '../shared/errors.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { loadMemories, referenceKey, type StoredRow } from '../memory/memories.ts';
 import { onlyButlerOf } from '../memory/reach.ts';
+import { readCursor, writeCursor } from '../memory/cursors.ts';
 import { checkDate, checkNumber, checkUuid, globalScope } from '../memory/values.ts';
 
-/** When a fact or rule fades if nobody confirms it. */
+/** When a fact or rule fades unless it is confirmed. */
 export interface Forecast {
   memory: StoredRow;
-  /** From when on it is not retrieved: in the past for what fades already. */
+  /** From when on it is not retrieved; in the past for a memory that is fading already. */
   fadesAt: Date;
-  /** From when on it has expired; null where that never comes. */
+  /** When it expires; null for never. */
   expiresAt: Date | null;
   cursor: string;
 }
 
 export interface ForecastChoice {
-  /** How far to look ahead. */
   withinDays: number;
   limit: number;
   after?: string | null | undefined;
@@ -35,37 +33,35 @@ export interface ForecastChoice {
 
 export const longestForecastDays = 36_500;
 
-/** What to review: live facts and rules in the order in which they fade, and first of all those that do already. */
+/** Lists what to review: live facts and rules in the order in which they fade. */
 export async function forecastFading(context: MemoryContext, choice: ForecastChoice): Promise<Forecast[]> {
   const page: ForecastPage = {
     limit: choice.limit,
-    after: readCursor('after', choice.after),
-    before: readCursor('before', choice.before),
+    after: readCursor('after', listName, choice.after, parsePosition),
+    before: readCursor('before', listName, choice.before, parsePosition),
     inverted: choice.inverted ?? false,
   };
-  const statement = selectForecast(queryOf(context, choice.withinDays), page);
-  const rows = await context.db.client.$queryRaw<ForecastRow[]>(statement);
+  const rows = await listFading(context.db.client, buildQuery(context, choice.withinDays), page);
   const memories = await loadMemories(context, rows);
   return rows.flatMap((row) => {
     const memory = memories.get(referenceKey(row));
     const { fadesAt, expiresAt } = row;
-    return memory === undefined ? [] : [{ memory, fadesAt, expiresAt, cursor: writeCursor(row) }];
+    return memory === undefined
+      ? []
+      : [{ memory, fadesAt, expiresAt, cursor: writeCursor(listName, [fadesAt, row.id]) }];
   });
 }
 
 export async function countForecast(context: MemoryContext, withinDays: number): Promise<number> {
-  const statement = countFading(queryOf(context, withinDays));
-  const [row] = await context.db.client.$queryRaw<[{ count: number }]>(statement);
-  return row.count;
+  return countFading(context.db.client, buildQuery(context, withinDays));
 }
 
-function queryOf(context: MemoryContext, withinDays: number): ForecastQuery {
-  const { principal, config, now } = context;
+function buildQuery(context: MemoryContext, withinDays: number): ForecastQuery {
+  const { config, now } = context;
   const own = onlyButlerOf(context);
   const { facts } = config.memory;
   const days = checkNumber('within_days', withinDays, 0, longestForecastDays);
   return {
-    tenantId: principal.tenantId,
     scopes: own === null ? null : [globalScope, own],
     retrieval: facts.retrievalConfidenceThreshold,
     expiry: facts.expiryConfidenceThreshold,
@@ -73,18 +69,9 @@ function queryOf(context: MemoryContext, withinDays: number): ForecastQuery {
   };
 }
 
-function writeCursor({ fadesAt, id }: ForecastPosition): string {
-  return Buffer.from(JSON.stringify([fadesAt, id])).toString('base64url');
-}
+const listName = 'fading';
 
-function readCursor(field: string, cursor: string | null | undefined): ForecastPosition | null {
-  if (cursor === null || cursor === undefined) return null;
-  try {
-    const [at, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [string, string];
-    const fadesAt = new Date(at);
-    checkDate(field, fadesAt);
-    return { fadesAt, id: checkUuid(field, id) };
-  } catch {
-    throw invalidInput(field, 'a cursor of this list', cursor);
-  }
+function parsePosition([at, id]: unknown[]): ForecastPosition | null {
+  const fadesAt = checkDate('cursor', new Date(String(at)));
+  return fadesAt === null ? null : { fadesAt, id: checkUuid('cursor', String(id)) };
 }

@@ -1,47 +1,46 @@
 import type { Transaction } from '../db/database.ts';
 import {
   countFactsToSeal,
+  listFactsToSeal,
   lockFactsToSeal,
-  selectFactsToSeal,
   writeSealed,
   type FactToSeal,
   type KeysQuery,
-} from '../db/sql/data-keys.ts';
+} from '../db/queries/facts-to-seal.ts';
 import { updateEmbeddings } from '../db/queries/embeddings.ts';
-import type { Opened, StoredFact } from '../db/stored-fact.ts';
-import { rewrapDataKey, sealValues, type DataKey } from '../encryption/data-key.ts';
-import { isOutage, MemoryError } from '../shared/errors.ts';
+import { rewrapDataKey, sealValues } from '../encryption/data-key.ts';
+import { MemoryError } from '../shared/errors.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { createKey, findActive, requireMasterKey, useActiveKey } from '../memory/data-keys.ts';
 import { embedAll, requireModel, vectorsToWrite, type EmbeddedText } from '../memory/embed.ts';
 import { textOf } from '../memory/embedded-text.ts';
 import { openReadable, sealedPlaceholder } from '../memory/sealing.ts';
 import { findMasterKey } from '../memory/vault.ts';
-import type { SweepOptions } from './sweep.ts';
+import { firstId, inHalves, type SweepOptions } from './sweep.ts';
 
 export interface KeyRotationOptions extends SweepOptions {
-  /** Of one transaction. As many as it holds for a moment only: so much a crash costs. 100 when left out. */
+  /** Rows per transaction, 100 by default. A crash loses the work of one transaction. */
   readonly rowsPerBatch?: number | undefined;
 }
 
 export type KeyRotationReport = {
-  /** Data keys that are wrapped by the present master key now, and were by the one before. */
+  /** Data keys that were wrapped by an earlier master key, and now are by the present one. */
   rewrapped: number;
-  /** Data keys that were made. */
+  /** New data keys. */
   created: number;
-  /** Facts that were sealed anew, and facts that were in plain before. */
+  /** Facts that were sealed under another key before, and facts that were in plain text. */
   resealed: number;
   sealed: number;
-  /** Facts that still are to be: somebody held them, they cannot be read or written, or the sweep was told to stop. */
+  /** Facts that are still due: they were locked, cannot be read or written, or the sweep was aborted. */
   remaining: number;
-  /** Facts that could not be sealed, and were passed over. */
+  /** Facts that were passed over because they could not be sealed. */
   failed: number;
 };
 
 /**
- * Gives a tenant a new data key and seals its facts under it, and those that ought to be sealed and are not. A rotation
- * that was stopped is finished before another one begins. Each fact names its key, so all of them can be read at any
- * moment. What a fact says does not change: there is no event, and old events keep what they hold, under the old keys.
+ * Creates a new data key and seals the tenant's facts under it, and those that ought to be sealed and are not. Finishes an
+ * aborted rotation before it begins another. Each fact names its key, so all can be read at any moment. No events are
+ * written, because what a fact says does not change; old events stay sealed under the old keys.
  */
 export async function sweepKeys(context: MemoryContext, options: KeyRotationOptions): Promise<KeyRotationReport> {
   const report: KeyRotationReport = { rewrapped: 0, created: 0, resealed: 0, sealed: 0, remaining: 0, failed: 0 };
@@ -50,18 +49,18 @@ export async function sweepKeys(context: MemoryContext, options: KeyRotationOpti
   report.rewrapped = rewrapping.count;
   const due = await countDue(context);
   const isNewKeyDue = due.sealed === 0 && (due.activeKeyId !== null || due.plain > 0);
-  if (options.dryRun) return foretell(context, { ...due, isNewKeyDue }, report);
+  if (options.dryRun) return reportDue(context, { ...due, isNewKeyDue }, report);
   if (isNewKeyDue) {
     await replaceKey(context, due.activeKeyId);
     report.created = 1;
   }
   await sealAll(context, options, report);
-  // Only now: one key that cannot be rewrapped keeps nothing else from being sealed.
+  // Thrown last, so that a key that cannot be rewrapped does not keep facts from being sealed.
   if (rewrapping.problem !== null) throw rewrapping.problem;
   return report;
 }
 
-/** One statement a key, each of which holds by itself. */
+/** Wraps each data key by the present master key, in a statement of its own. */
 async function rewrapKeys(
   context: MemoryContext,
   { dryRun }: SweepOptions,
@@ -90,7 +89,7 @@ async function rewrapKeys(
 
 interface Due {
   activeKeyId: string | null;
-  /** Facts under other keys than the active one, and facts in plain. */
+  /** Facts under other keys than the active one, and facts in plain text. */
   sealed: number;
   plain: number;
 }
@@ -98,18 +97,15 @@ interface Due {
 async function countDue(context: MemoryContext): Promise<Due> {
   return context.db.transaction(async (transaction) => {
     const activeKeyId = (await findActive(context, transaction))?.id ?? null;
-    const [counts] = await transaction.$queryRaw<{ sealed: number; plain: number }[]>(
-      countFactsToSeal(queryOf(context, activeKeyId)),
-    );
-    return { activeKeyId, sealed: counts?.sealed ?? 0, plain: counts?.plain ?? 0 };
+    return { activeKeyId, ...(await countFactsToSeal(transaction, buildQuery(context, activeKeyId))) };
   });
 }
 
-function queryOf({ principal, vault }: MemoryContext, activeKeyId: string | null): KeysQuery {
-  return { tenantId: principal.tenantId, patternSource: vault.patternSource, activeKeyId };
+function buildQuery({ vault }: MemoryContext, activeKeyId: string | null): KeysQuery {
+  return { patternSource: vault.patternSource, activeKeyId };
 }
 
-async function foretell(
+async function reportDue(
   { db, principal: { tenantId } }: MemoryContext,
   { plain, sealed, isNewKeyDue }: Due & { isNewKeyDue: boolean },
   report: KeyRotationReport,
@@ -118,7 +114,7 @@ async function foretell(
   return { ...report, created: isNewKeyDue ? 1 : 0, resealed: isNewKeyDue ? all : sealed, sealed: plain };
 }
 
-/** Waits for writers that seal under the old key. Should another process have replaced it already, nothing is done. */
+/** Replaces the key, unless another process already did. Waits for writers that seal under the old key. */
 async function replaceKey(context: MemoryContext, activeKeyId: string | null): Promise<void> {
   const { tenantId } = context.principal;
   await context.db.transaction(async (transaction) => {
@@ -132,9 +128,7 @@ async function replaceKey(context: MemoryContext, activeKeyId: string | null): P
   });
 }
 
-const firstId = '00000000-0000-0000-0000-000000000000';
-
-/** Round by round, since rows may be held meanwhile. Ends after a round that got nowhere. */
+/** Works in rounds, because rows may be locked meanwhile. Ends after a round without progress. */
 async function sealAll(context: MemoryContext, options: KeyRotationOptions, report: KeyRotationReport): Promise<void> {
   let due = await countDue(context);
   const total = due.sealed + due.plain;
@@ -142,14 +136,12 @@ async function sealAll(context: MemoryContext, options: KeyRotationOptions, repo
   let isMoving = true;
   while (isMoving && due.sealed + due.plain > 0 && options.signal?.aborted !== true) {
     const before = report.resealed + report.sealed;
-    for await (const facts of batchesOf(context, options, due.activeKeyId)) {
-      const counts = await sealWritable(
-        context,
-        facts.filter(({ id }) => !failed.has(id)),
-        failed,
-      );
-      report.resealed += counts.resealed;
-      report.sealed += counts.sealed;
+    for await (const facts of readBatches(context, options, due.activeKeyId)) {
+      const wanted = facts.filter(({ id }) => !failed.has(id));
+      for (const { resealed, sealed } of await sealWritable(context, wanted, failed)) {
+        report.resealed += resealed;
+        report.sealed += sealed;
+      }
       options.progress?.(Math.min(total, report.resealed + report.sealed), total);
     }
     isMoving = report.resealed + report.sealed > before;
@@ -159,29 +151,21 @@ async function sealAll(context: MemoryContext, options: KeyRotationOptions, repo
   report.failed = failed.size;
 }
 
-/** What fails together is tried again in halves, until the fact that is to blame stands alone and is passed over. */
+/** Passes over facts that cannot be sealed, unless the model embeds nothing at all. */
 async function sealWritable(
   context: MemoryContext,
   facts: readonly FactToSeal[],
   failed: Set<string>,
-): Promise<Sealed> {
-  const [only] = facts;
-  if (only === undefined) return { resealed: 0, sealed: 0 };
-  try {
-    return await sealBatch(context, facts);
-  } catch (error) {
-    if (isOutage(error)) throw error;
-    if (facts.length === 1) {
+): Promise<Sealed[]> {
+  return inHalves(
+    facts,
+    async (some) => [await sealBatch(context, some)],
+    async ({ id }, error) => {
       await requireModel(context, error);
-      context.logger.error({ err: error, factId: only.id }, 'a fact could not be sealed, and was passed over');
-      failed.add(only.id);
-      return { resealed: 0, sealed: 0 };
-    }
-    const middle = Math.ceil(facts.length / 2);
-    const first = await sealWritable(context, facts.slice(0, middle), failed);
-    const second = await sealWritable(context, facts.slice(middle), failed);
-    return { resealed: first.resealed + second.resealed, sealed: first.sealed + second.sealed };
-  }
+      context.logger.error({ err: error, factId: id }, 'a fact could not be sealed, and was passed over');
+      failed.add(id);
+    },
+  );
 }
 
 interface Sealed {
@@ -189,16 +173,15 @@ interface Sealed {
   sealed: number;
 }
 
-async function* batchesOf(
+async function* readBatches(
   context: MemoryContext,
   options: KeyRotationOptions,
   activeKeyId: string | null,
 ): AsyncGenerator<FactToSeal[]> {
-  const client = context.db.client;
   let after = firstId;
   while (options.signal?.aborted !== true) {
-    const statement = selectFactsToSeal(queryOf(context, activeKeyId), after, options.rowsPerBatch ?? 100);
-    const facts = await client.$queryRaw<FactToSeal[]>(statement);
+    const page = { after, limit: options.rowsPerBatch ?? 100 };
+    const facts = await listFactsToSeal(context.db.client, buildQuery(context, activeKeyId), page);
     const last = facts.at(-1);
     if (last === undefined) return;
     yield facts;
@@ -206,7 +189,7 @@ async function* batchesOf(
   }
 }
 
-/** The vectors of what was in plain were made of all of it, and are made anew of what may be known. */
+/** Embeds facts that were in plain text again, because their vectors were made of the text that is now sealed. */
 async function sealBatch(context: MemoryContext, facts: readonly FactToSeal[]): Promise<Sealed> {
   const plain = facts.filter(({ isSealed }) => !isSealed);
   const texts = plain.map((fact) => textOf('fact', { ...fact, content: sealedPlaceholder }));
@@ -215,27 +198,15 @@ async function sealBatch(context: MemoryContext, facts: readonly FactToSeal[]): 
   return context.db.transaction(async (transaction) => {
     const key = await useActiveKey(context, transaction);
     const ids = facts.map(({ id }) => id);
-    const rows = await transaction.$queryRaw<FactRow[]>(lockFactsToSeal(queryOf(context, key.id), ids));
+    const rows = await lockFactsToSeal(transaction, buildQuery(context, key.id), ids);
     const wanted = rows.filter(({ id, dataKeyId }) => dataKeyId !== null || vectors.has(id));
     const readable = await openReadable(context, wanted, transaction);
-    await writeRows(context, transaction, key, readable);
+    const sealed = readable.map((row) => ({ id: row.id, sealedContent: sealValues(key, row.id, row) }));
+    await writeSealed(transaction, key.id, sealed);
     const first = wanted.filter(({ dataKeyId }) => dataKeyId === null);
     await writeVectors(context, transaction, first, vectors);
     return { resealed: readable.length - first.length, sealed: first.length };
   });
-}
-
-type FactRow = Pick<StoredFact, 'id' | 'content' | 'tags' | 'metadata' | 'sealedContent' | 'dataKeyId'>;
-
-async function writeRows(
-  { principal }: MemoryContext,
-  transaction: Transaction,
-  key: DataKey,
-  rows: readonly Opened<FactRow>[],
-): Promise<void> {
-  if (rows.length === 0) return;
-  const sealed = rows.map((row) => ({ id: row.id, sealedContent: sealValues(key, row.id, row) }));
-  await transaction.$executeRaw(writeSealed(principal.tenantId, key.id, sealed));
 }
 
 async function writeVectors(

@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts';
 import type { Embedder } from '../embedding/embedder.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { describeModel, isSameModel, type VersionInUse } from '../memory/embedding-versions.ts';
-import { readProgress, type VersionProgress } from './reembed.ts';
+import { readProgress, type VersionProgress } from './embedding-progress.ts';
 
 /** To count rows takes a while, and whoever asks for health asks often. */
 const keptForMs = 10_000;

@@ -1,4 +1,4 @@
-import { refreshEventDays, selectEventDays, staleEventDays } from '../db/sql/event-days.ts';
+import { countStaleDays, listEventDays, refreshEventDays } from '../db/queries/event-days.ts';
 import { millisecondsPerDay } from '../shared/durations.ts';
 import { invalidInput } from '../shared/errors.ts';
 import type { MemoryContext } from '../memory/context.ts';
@@ -6,13 +6,11 @@ import { authorize } from '../memory/permissions.ts';
 import { checkDate } from '../memory/values.ts';
 import type { SweepOptions, SweepReport } from './sweep.ts';
 
-/** Counts the events of the days that are over, so that a year of them is not counted again for every chart. */
+/** Stores the number of events of each past day, so that a chart of a year does not count all events again. */
 export async function refreshProjections(context: MemoryContext, { dryRun }: SweepOptions): Promise<SweepReport> {
-  const { tenantId } = context.principal;
-  const statement = dryRun ? staleEventDays : refreshEventDays;
-  const today = startOfDay(context.now());
-  const [counted] = await context.db.client.$queryRaw<{ days: number }[]>(statement(tenantId, today));
-  return { days: counted?.days ?? 0 };
+  const today = new Date(Math.floor(context.now().getTime() / millisecondsPerDay) * millisecondsPerDay);
+  const refresh = dryRun ? countStaleDays : refreshEventDays;
+  return { days: await refresh(context.db.client, today) };
 }
 
 export interface EventDay {
@@ -23,7 +21,7 @@ export interface EventDay {
 
 const longestSpanDays = 366;
 
-/** What was done on which day, in numbers, by the types of events; days without any are left out. */
+/** Counts events by day and type; days without events are left out. */
 export async function readEventDays(
   context: MemoryContext,
   { from, to }: { from?: Date | null | undefined; to?: Date | null | undefined },
@@ -35,10 +33,7 @@ export async function readEventDays(
   if (!(days >= 0 && days <= longestSpanDays)) {
     throw invalidInput('from', `at most ${longestSpanDays} days before to, and not after it`, since.toISOString());
   }
-  const { tenantId } = context.principal;
-  const rows = await context.db.client.$queryRaw<{ day: string; eventType: string; count: number }[]>(
-    selectEventDays(tenantId, since, until),
-  );
+  const rows = await listEventDays(context.db.client, since, until);
   const byDay = new Map<string, EventDay>();
   for (const { day, eventType, count } of rows) {
     const entry = byDay.get(day) ?? { day, counts: [] };
@@ -46,8 +41,4 @@ export async function readEventDays(
     byDay.set(day, entry);
   }
   return [...byDay.values()];
-}
-
-function startOfDay(moment: Date): Date {
-  return new Date(Math.floor(moment.getTime() / millisecondsPerDay) * millisecondsPerDay);
 }

@@ -1,7 +1,7 @@
 import { CronExpressionParser, type CronExpression } from 'cron-parser';
 import type { Config } from '../config/schema.ts';
 import type { Database } from '../db/database.ts';
-import { failingSweeps, lastScheduledRuns } from '../db/sql/queue-runs.ts';
+import { listFailingJobs, listLastRuns, type ScheduledRun } from '../db/queries/scheduled-runs.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { authorize } from '../memory/permissions.ts';
 import { toSnakeCase } from '../shared/names.ts';
@@ -12,13 +12,13 @@ export type ScheduleStatus = (typeof scheduleStatuses)[number];
 export interface Schedule {
   /** Its entry in [butler.schedule]. */
   entry: string;
-  /** The job that it starts. */
+  /** Name of the job that it starts. */
   name: string;
   cron: string;
   enabled: boolean;
   description: string;
   status: ScheduleStatus;
-  /** What came of the last run, as the queue has it; null before the first. */
+  /** State of the last run in the queue; null before the first. */
   state: string | null;
   startedAt: Date | null;
   completedAt: Date | null;
@@ -26,52 +26,61 @@ export interface Schedule {
   nextAt: Date | null;
 }
 
-interface ScheduledRun {
-  name: string;
-  scheduledSince: Date | null;
-  createdAt: Date | null;
-  startedAt: Date | null;
-  completedAt: Date | null;
-  state: string | null;
-}
+/** What each job does, by its entry. */
+export const jobDescriptions: Record<keyof Config['schedule'], string> = {
+  consolidate: 'Run memory consolidation',
+  decaySweep: 'Run confidence decay sweep and flag fading memories',
+  episodeCleanup: 'Expire old episodes and enforce capacity limits',
+  consolidateBacklog: 'Consolidate at once where many episodes wait',
+  promote: 'Promote memories that are often referenced',
+  evict: 'Keep each generation within its capacity',
+  reembed: 'Bring memories to the configured embedding model',
+  refreshProjections: 'Count the events of the days that are over',
+  purgeReceipts: 'Remove receipts, idempotency keys and job runs past their time',
+  maintainStorage: 'Checkpoint, vacuum and analyze the embedded database',
+  rotateKeys: 'Seal facts under new data keys, and those keys under the present master key',
+};
 
-/** A run may wait so long for a busy worker before it counts as missed. */
+/** A run that waits longer than this for a worker counts as missed. */
 const toleranceMs = 15 * 60_000;
 
-/**
- * Every entry of [butler.schedule] and how it fares: its sweeps in one tenant, or for who looks after the server in all.
- * Rejects when the queue cannot be asked.
- */
+/** Reads the status of every entry of [butler.schedule], in one tenant or in all. Rejects when the queue cannot be read. */
 export async function readSchedules(
   context: { db: Pick<Database, 'queueQuery'>; config: Config; now: () => Date },
   tenantId: string | null,
 ): Promise<Schedule[]> {
-  const runs = (await context.db.queueQuery(lastScheduledRuns)).rows as ScheduledRun[];
-  const failing = (await context.db.queueQuery(failingSweeps, [tenantId])).rows as { name: string }[];
-  const failingNames = new Set(failing.map(({ name }) => name));
-  return Object.entries(context.config.schedule).map(([key, { cron, enabled, prompt }]) => {
+  const runs = await listLastRuns(context.db);
+  const failing = await listFailingJobs(context.db, tenantId);
+  const entries = Object.entries(context.config.schedule) as [keyof Config['schedule'], ScheduleEntry][];
+  return entries.map(([key, { cron, enabled }]) => {
     const entry = toSnakeCase(key);
-    const name = jobNameOf(entry);
+    const name = toJobName(entry);
+    const description = jobDescriptions[key];
     const run = runs.find((candidate) => candidate.name === name);
     const { state = null, startedAt = null, completedAt = null } = run ?? {};
-    // Each is an iterator that moves.
+    // A cron expression is an iterator: each use needs its own.
     const fromNow = (): CronExpression => CronExpressionParser.parse(cron, { currentDate: context.now(), tz: 'UTC' });
-    const isFailing = failingNames.has(name);
-    const status = statusOf({ enabled, run, isFailing }, context.now(), () => fromNow().prev().toDate());
+    const standing = { enabled, run, isFailing: failing.has(name) };
+    const status = decideStatus(standing, context.now(), () => fromNow().prev().toDate());
     const nextAt = enabled ? fromNow().next().toDate() : null;
-    return { entry, name, cron, enabled, description: prompt, status, state, startedAt, completedAt, nextAt };
+    return { entry, name, cron, enabled, description, status, state, startedAt, completedAt, nextAt };
   });
 }
 
-/** The same for a caller, in its own tenant. */
+/** Lists the schedules as they stand in the caller's tenant. */
 export async function listSchedules(context: MemoryContext): Promise<Schedule[]> {
   authorize(context, 'query schedules');
   return readSchedules({ ...context, db: context.db.database }, context.db.tenantId);
 }
 
-/** decay_sweep starts decay-sweep. */
-export function jobNameOf(entry: string): string {
+/** Returns the name of the job that an entry starts: decay-sweep for decay_sweep. */
+export function toJobName(entry: string): string {
   return entry.replaceAll('_', '-');
+}
+
+interface ScheduleEntry {
+  cron: string;
+  enabled: boolean;
 }
 
 interface Standing {
@@ -80,27 +89,27 @@ interface Standing {
   isFailing: boolean;
 }
 
-function statusOf({ enabled, run, isFailing }: Standing, now: Date, lastDue: () => Date): ScheduleStatus {
+function decideStatus({ enabled, run, isFailing }: Standing, now: Date, lastDue: () => Date): ScheduleStatus {
   if (!enabled) return 'disabled';
   if (isFailing || run?.state === 'failed' || run?.state === 'retry') return 'failing';
   if (hasMissed(run, now, lastDue())) return 'missed';
   return run?.startedAt ? 'ok' : 'waiting';
 }
 
-/** Due while it was on the schedule, and nothing was created for it since. */
+/** Tells whether a run was due while the job was on the schedule, and none was created. */
 function hasMissed(run: ScheduledRun | undefined, now: Date, due: Date): boolean {
   if (!run?.scheduledSince || run.scheduledSince > due) return false;
   const isLate = now.getTime() - due.getTime() > toleranceMs;
   return isLate && (run.createdAt === null || run.createdAt < due);
 }
 
-/** Disabled unless somebody wants it: people rotate keys when they choose to. */
-const byHand: ReadonlySet<string> = new Set(['rotate-keys']);
+/** Disabled by default: people rotate keys when they choose to. */
+const startedByPeople: ReadonlySet<string> = new Set(['rotate-keys']);
 
-/** Those that somebody should look at, in words; the disabled ones too, for they are easily forgotten. */
+/** Describes the schedules that need attention; disabled ones too, because they are easily forgotten. */
 export function describeTroubles(schedules: readonly Schedule[]): string | null {
-  const isWell = ({ name, status }: Schedule): boolean =>
-    status === 'ok' || status === 'waiting' || (status === 'disabled' && byHand.has(name));
-  const troubles = schedules.filter((schedule) => !isWell(schedule));
+  const isHealthy = ({ name, status }: Schedule): boolean =>
+    status === 'ok' || status === 'waiting' || (status === 'disabled' && startedByPeople.has(name));
+  const troubles = schedules.filter((schedule) => !isHealthy(schedule));
   return troubles.length === 0 ? null : troubles.map(({ name, status }) => `${name} is ${status}`).join(', ');
 }

@@ -1,4 +1,11 @@
-import { episodeStats, factStats, ruleStats } from '../db/sql/memory-stats.ts';
+import {
+  countEpisodes,
+  countFacts,
+  countRules,
+  type EpisodeCount,
+  type FactCount,
+  type RuleCount,
+} from '../db/queries/stats.ts';
 import type { Permanence } from '../memory/confidence.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { isLive } from '../memory/facts/fact-values.ts';
@@ -13,7 +20,7 @@ export interface Count {
   count: number;
 }
 
-/** How many lie in each of ten equal steps from 0 to 1. */
+/** How many values are in each tenth of the range from 0 to 1. */
 export type Distribution = number[];
 
 export interface MemoryStats {
@@ -22,7 +29,7 @@ export interface MemoryStats {
   episodes: {
     total: number;
     byStatus: Count[];
-    /** Waiting to be consolidated. */
+    /** Pending episodes. */
     backlog: number;
     oldestPendingAt: Date | null;
     deadLetters: number;
@@ -38,47 +45,24 @@ export interface MemoryStats {
     effectiveness: Distribution;
   };
   byGeneration: Count[];
-  /** Null when the queue could not be asked, and for the role butler. */
+  /** Null when the queue could not be read, and for the role butler. */
   jobs: Schedule[] | null;
-  /** What could not be found out, and is null here and not zero. */
+  /** Names of the fields that are null because they could not be read. */
   unknown: string[];
 }
 
-interface EpisodeRow {
-  status: string;
-  count: number;
-  oldest: Date;
-}
-
-interface FactRow {
-  validity: string;
-  permanence: Permanence;
-  step: number;
-  count: number;
-}
-
-interface RuleRow {
-  validity: string;
-  maturity: Maturity;
-  disabled: boolean;
-  confidence_step: number;
-  effectiveness_step: number | null;
-  count: number;
-}
-
-/** What there is and how it fares. Totals and distributions count what is live; `byValidity` counts the rest too. */
+/** Counts memories by state. Totals and distributions count live memories only; `byValidity` counts all. */
 export async function readStats(
   context: MemoryContext,
   given: { scope?: string | null | undefined },
 ): Promise<MemoryStats> {
-  const { tenantId } = context.principal;
+  const { client } = context.db;
   const scope = given.scope ? normaliseName('scope', given.scope) : null;
-  const query = { tenantId, scope, now: context.now() };
-  const client = context.db.client;
+  const query = { scope, now: context.now() };
   const [episodes, facts, rules, jobs] = await Promise.all([
-    client.$queryRaw<EpisodeRow[]>(episodeStats(query)),
-    client.$queryRaw<FactRow[]>(factStats(query)),
-    client.$queryRaw<RuleRow[]>(ruleStats(query)),
+    countEpisodes(client, query),
+    countFacts(client, query),
+    countRules(client, query),
     readJobs(context),
   ]);
   const live = {
@@ -100,8 +84,8 @@ export async function readStats(
       disabled: sum(live.rules.filter(({ disabled }) => disabled)),
       byValidity: countBy(rules, ({ validity }) => validity),
       byMaturity: countBy(live.rules, ({ maturity }) => maturity),
-      confidence: distribute(live.rules, ({ confidence_step: step }) => step),
-      effectiveness: distribute(live.rules, ({ effectiveness_step: step }) => step),
+      confidence: distribute(live.rules, ({ confidenceStep }) => confidenceStep),
+      effectiveness: distribute(live.rules, ({ effectivenessStep }) => effectivenessStep),
     },
     byGeneration: countGenerations(episodes, live),
     jobs,
@@ -109,18 +93,18 @@ export async function readStats(
   };
 }
 
-/** A queue that is not there yet, or not reachable, must not take the rest with it. */
+/** Returns null when the queue cannot be read, so that the other figures are still there. */
 async function readJobs(context: MemoryContext): Promise<Schedule[] | null> {
   if (!isPermitted(context, 'field Stats.jobs')) return null;
   try {
     return await readSchedules({ ...context, db: context.db.database }, context.db.tenantId);
   } catch (error) {
-    context.logger.warn({ err: error }, 'the job queue could not be asked for its last runs');
+    context.logger.warn({ err: error }, 'the last runs could not be read from the job queue');
     return null;
   }
 }
 
-function describeEpisodes(rows: EpisodeRow[]): MemoryStats['episodes'] {
+function describeEpisodes(rows: EpisodeCount[]): MemoryStats['episodes'] {
   const pending = rows.find(({ status }) => status === 'pending');
   return {
     total: sum(rows),
@@ -131,10 +115,12 @@ function describeEpisodes(rows: EpisodeRow[]): MemoryStats['episodes'] {
   };
 }
 
-function countGenerations(episodes: EpisodeRow[], live: { facts: FactRow[]; rules: RuleRow[] }): Count[] {
+function countGenerations(episodes: EpisodeCount[], live: { facts: FactCount[]; rules: RuleCount[] }): Count[] {
   const counts: Record<Generation, number> = { eden: sum(episodes), mid: 0, long: 0 };
-  for (const { permanence, count } of live.facts) counts[generationOf({ type: 'fact', permanence })] += count;
-  for (const { maturity, count } of live.rules) counts[generationOf({ type: 'rule', maturity })] += count;
+  for (const { permanence, count } of live.facts)
+    counts[generationOf({ type: 'fact', permanence: permanence as Permanence })] += count;
+  for (const { maturity, count } of live.rules)
+    counts[generationOf({ type: 'rule', maturity: maturity as Maturity })] += count;
   return generations.map((name) => ({ name, count: counts[name] }));
 }
 

@@ -2,6 +2,7 @@ import {
   CallToolRequestSchema,
   ErrorCode,
   GetPromptRequestSchema,
+  InitializeRequestSchema,
   ListPromptsRequestSchema,
   ListResourceTemplatesRequestSchema,
   ListResourcesRequestSchema,
@@ -48,6 +49,7 @@ const typeNames: Record<string, string> = { object: 'an object', record: 'an obj
 
 /** The request schemas, made once for the servers of all connections. */
 export const requests = {
+  initialize: plainlyRefused(InitializeRequestSchema),
   listTools: plainlyRefused(ListToolsRequestSchema),
   callTool: plainlyRefused(CallToolRequestSchema),
   listResources: plainlyRefused(ListResourcesRequestSchema),

@@ -55,6 +55,8 @@ export function createMcpServer(options: McpServerOptions): Server {
     { name: `butler-memory (${butler.name})`, version: packageManifest.version },
     { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: butler.description },
   );
+  // The SDK answers a malformed one with all that zod found, and has no other way in.
+  server.setRequestHandler(requests.initialize, (request) => server['_oninitialize'](request));
   serveTools(server, options);
   serveResources(server, options.resources, options);
   servePrompts(server, options.prompts, options);

@@ -10,12 +10,12 @@ export interface StdioOptions {
   logger: Logger;
 }
 
-/** Serves until the client closes its end of the pipe. What it asked for before that is still answered. */
+/** Serves until the client closes its end of the pipe, and still answers the requests sent before that. */
 export async function serveMcpStdio(server: Server, { lineLimitBytes, logger }: StdioOptions): Promise<void> {
   const lines = new LineLimit(lineLimitBytes, () => {
     const message = `line must be at most ${lineLimitBytes} bytes (got a longer one)`;
     logger.warn(message);
-    // Its id is not known: whoever sent it is told all the same.
+    // The id of the request is not known, so the error carries none.
     void transport.send({ jsonrpc: '2.0', error: { code: ErrorCode.InvalidRequest, message } });
   });
   const transport = new StdioServerTransport(lines);

@@ -11,6 +11,7 @@ import {
 } from '../db/sql/list-memories.ts';
 import type { MemoryFilter } from '../db/sql/memory-filter.ts';
 import type { MemoryType } from '../db/tables.ts';
+import { readCursor, writeCursor } from './cursors.ts';
 import { invalidInput } from '../shared/errors.ts';
 import type { MemoryContext } from './context.ts';
 import { liveValidities } from './facts/fact-values.ts';
@@ -36,21 +37,23 @@ const ordersOfType: Record<MemoryType, readonly MemoryOrder[]> = {
   rule: memoryOrders,
 };
 
-/** Live memories unless the filter names validities. Cursors are opaque to callers; a list cannot be entered in the middle of another order. */
+/** Live memories unless the filter names validities. A cursor is of one type and order. */
 export async function listMemories(
   context: MemoryContext,
   choice: ListChoice,
   page: Omit<ListPage, 'after' | 'before'> & { after?: string | null | undefined; before?: string | null | undefined },
 ): Promise<Listed[]> {
   const fresh = queryOf(context, choice);
-  const [after, before] = [readCursor(page.after, fresh), readCursor(page.before, fresh)];
+  const [after = null, before = null] = [page.after, page.before].map((cursor) =>
+    readCursor('cursor', nameList(fresh), cursor, (parts) => parsePosition(fresh.order, parts)),
+  );
   const query = { ...fresh, orderedAt: (after ?? before)?.orderedAt ?? fresh.orderedAt };
   const ids = await context.db.client.$queryRaw<ListedId[]>(listMemoryIds(query, { ...page, after, before }));
   const references = ids.map(({ id }) => ({ type: choice.type, id }));
   const rows = await loadMemories(context, references);
   return ids.flatMap(({ id, value }) => {
     const row = rows.get(referenceKey({ type: choice.type, id }));
-    return row === undefined ? [] : [{ row, cursor: writeCursor(query, { id, value }) }];
+    return row === undefined ? [] : [{ row, cursor: writeCursor(nameList(query), [value, id, query.orderedAt]) }];
   });
 }
 
@@ -76,29 +79,20 @@ function queryOf(context: MemoryContext, { type, filter, order, descending }: Li
   };
 }
 
-function writeCursor({ type, order, orderedAt }: ListQuery, { value, id }: ListPosition): string {
-  return Buffer.from(JSON.stringify([type, order, value, id, orderedAt])).toString('base64url');
-}
-
 interface CursorPosition extends ListPosition {
   orderedAt: Date;
 }
 
-function readCursor(cursor: string | null | undefined, { type, order }: ListQuery): CursorPosition | null {
-  if (cursor === null || cursor === undefined) return null;
-  try {
-    const [ofType, ofOrder, value, id, at] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
-    if (ofType === type && ofOrder === order && isText(value) && isText(id) && isText(at)) {
-      return { value: checkValue(order, value), id: checkUuid('cursor', id), orderedAt: readDate(at) };
-    }
-  } catch {
-    // What is inside it is nothing that a caller should know.
-  }
-  throw invalidInput('cursor', `a cursor of a list of ${type}s by ${order}`, cursor);
+function nameList({ type, order }: ListQuery): string {
+  return `a list of ${type}s by ${order}`;
 }
 
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
+function parsePosition(order: MemoryOrder, [value, id, at]: unknown[]): CursorPosition {
+  return {
+    value: checkValue(order, String(value)),
+    id: checkUuid('cursor', String(id)),
+    orderedAt: readDate(String(at)),
+  };
 }
 
 /** A caller may have made it up, and the database must not stumble over it. */

@@ -37,6 +37,11 @@ export function checkOneOf<T extends string>(field: string, given: string, allow
   return found;
 }
 
+/** Blank counts as absent; anything else must be a name. */
+export function checkOptionalName(field: string, given: string | null | undefined): string | null {
+  return (given ?? '').trim() === '' ? null : normaliseName(field, given ?? '');
+}
+
 /** As they are kept: in the order given, each once. */
 export function normaliseTags(redactor: Redactor, given: readonly string[] | null | undefined): RedactedText[] {
   return [...new Set(limitTags(given).map((tag) => normaliseLabel(redactor, 'tags', tag)))];

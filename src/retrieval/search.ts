@@ -1,46 +1,25 @@
-import { invalidInput } from '../shared/errors.ts';
 import { atPlace } from '../memory/at-place.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import type { MemoryReference } from '../memory/links/links.ts';
-import { asMemory, referenceKey, type Memory, type MemoryRow } from '../memory/memories.ts';
 import { checkOptionalUuid } from '../memory/values.ts';
-import { completeSearch, matchesToRank, type SearchMode } from './query/defaults.ts';
+import { invalidInput } from '../shared/errors.ts';
 import { completeFilter, type SearchFilter } from './filter.ts';
-import { findMatches, type FoundMatches } from './pipeline/find-matches.ts';
-import type { Match, MatchParts } from './pipeline/fuse.ts';
-import { routeQuery, type Intent } from './query/intent.ts';
-import { loadFound } from './pipeline/load.ts';
-import type { PreparedSearch, SemanticChannel } from './plan/plan.ts';
-import { readQuery, type QueryReading } from './query/query-text.ts';
+import { loadRows, type LoadedMemory } from './pipeline/load.ts';
+import { rankMatches, type RankedMatches } from './pipeline/rank-matches.ts';
+import { drop, type Ranked } from './pipeline/ranked.ts';
 import { Stopwatch, type Milliseconds } from './pipeline/stopwatch.ts';
-import type { DropStage } from './pipeline/stages.ts';
+import type { PreparedSearch } from './plan/prepared-search.ts';
+import { completeSearch, matchesToRank, type SearchMode } from './query/defaults.ts';
+import { routeQuery, type Intent } from './query/intent.ts';
+import { readQuery, type QueryReading } from './query/query-text.ts';
+import type { SemanticChannel } from './query/query-vector.ts';
 
 export interface SearchInput extends SearchFilter {
   query: string;
   mode?: SearchMode | null | undefined;
   /** 1 to 1000. */
   limit?: number | null | undefined;
-  /** The session that asks: distinct sessions count towards promotion. */
+  /** The session of the caller: distinct sessions count towards promotion. */
   sessionId?: string | null | undefined;
-}
-
-export interface SearchResult {
-  memory: Memory;
-  score: number;
-  /** The score as a share of the best one: 0 to 1. */
-  relevance: number;
-  parts: MatchParts;
-  /** An anti-pattern: what it says is what not to do. */
-  isWarning: boolean;
-}
-
-/** One memory that was ranked, and where it ended. */
-export interface Considered extends MemoryReference {
-  score: number;
-  relevance: number;
-  parts: MatchParts;
-  /** Null when it was returned. */
-  droppedBy: DropStage | null;
 }
 
 export interface SearchOutcome {
@@ -51,15 +30,14 @@ export interface SearchOutcome {
   sessionId: string | null;
   intent: Intent;
   semanticChannel: SemanticChannel;
-  results: SearchResult[];
-  /** How many memories were ranked. */
-  candidates: number;
-  /** Those, best first. */
-  considered: Considered[];
+  /** Best first. */
+  results: Ranked<LoadedMemory>[];
+  /** All that was ranked, best first: the results, and what a stage dropped. */
+  considered: Ranked[];
   milliseconds: Milliseconds;
 }
 
-/** The memories that match best. Order: score, then the newer, then the lesser id. */
+/** Finds the memories that match best. Order: score, then the newer, then the lesser id. */
 export async function searchMemories(context: MemoryContext, input: SearchInput): Promise<SearchOutcome> {
   const [outcome] = await runSearches(context, [prepareSearch(context, input)]);
   return outcome as SearchOutcome;
@@ -67,7 +45,7 @@ export async function searchMemories(context: MemoryContext, input: SearchInput)
 
 const batchLimit = 100;
 
-/** Several searches at once, in the round trips of one. All are checked before one is made. */
+/** Runs several searches in the round trips of one. Checks all inputs before it runs any. */
 export async function searchMemoriesBatch(
   context: MemoryContext,
   inputs: readonly SearchInput[],
@@ -79,7 +57,7 @@ export async function searchMemoriesBatch(
   );
 }
 
-/** Refuses what is not a search, before anything is computed. */
+/** Checks and completes the input of a search. */
 export function prepareSearch(
   context: MemoryContext,
   input: SearchInput,
@@ -101,49 +79,48 @@ export function prepareSearch(
   };
 }
 
+/** The stages of a search: rank, keep the best, load their rows. */
 async function runSearches(context: MemoryContext, searches: readonly PreparedSearch[]): Promise<SearchOutcome[]> {
   const stopwatch = new Stopwatch();
-  const { found } = await findMatches(context, searches, stopwatch);
-  const memories = await stopwatch.time('load', () =>
-    loadFound(
-      context,
-      searches.map(({ filter, limit }, place) => {
-        const matches = found[place]?.matches.slice(0, limit) ?? [];
-        return { filter, references: matches.map(({ candidate }) => candidate) };
-      }),
-    ),
-  );
-  return searches.map((search, place) =>
-    outcomeOf(search, found[place] as FoundMatches, memories[place] ?? new Map(), stopwatch.milliseconds),
-  );
+  const { matches } = await rankMatches(context, searches, stopwatch);
+  const best = matches.map(({ ranked }, place) => ranked.slice(0, searches[place]?.limit));
+  const loaded = await stopwatch.time('load', () => loadRows(context, searches, best));
+  return searches.map((search, place) => {
+    const { ranked, semanticChannel } = matches[place] as RankedMatches;
+    const considered = markResults(ranked, loaded[place] ?? [], search.limit);
+    return describeOutcome(search, considered, semanticChannel, stopwatch.milliseconds);
+  });
 }
 
-function outcomeOf(
-  search: PreparedSearch,
-  { matches, semanticChannel }: FoundMatches,
-  memories: ReadonlyMap<string, MemoryRow>,
+/** Joins the rows to what they were loaded for, and drops the rest. */
+function markResults(ranked: readonly Ranked[], loaded: readonly Ranked<LoadedMemory>[], limit: number): Ranked[] {
+  const byId = new Map(loaded.map((one) => [one.memory.id, one]));
+  return ranked.map((one, place) => {
+    if (place >= limit) return drop(one, 'limit');
+    return byId.get(one.memory.id) ?? drop(one, 'not_found');
+  });
+}
+
+export function describeOutcome(
+  { query, mode, limit, sessionId, routing }: PreparedSearch,
+  considered: Ranked[],
+  semanticChannel: SemanticChannel,
   milliseconds: Milliseconds,
 ): SearchOutcome {
-  const chosen = matches.slice(0, search.limit);
-  const results = chosen.flatMap(({ candidate, score, relevance, parts }): SearchResult[] => {
-    const row = memories.get(referenceKey(candidate));
-    const isWarning = candidate.maturity === 'anti_pattern';
-    return row === undefined ? [] : [{ memory: asMemory(row), score, relevance, parts, isWarning }];
-  });
   return {
-    query: search.query.text,
-    mode: search.mode,
-    limit: search.limit,
-    sessionId: search.sessionId,
-    intent: search.routing.intent,
+    query: query.text,
+    mode,
+    limit,
+    sessionId,
+    intent: routing.intent,
     semanticChannel,
-    results,
-    candidates: matches.length,
-    considered: matches.map((match, index) => consider(match, index < search.limit ? null : 'limit')),
+    results: considered.filter(isResult),
+    considered,
     milliseconds,
   };
 }
 
-export function consider({ candidate, score, relevance, parts }: Match, droppedBy: DropStage | null): Considered {
-  return { type: candidate.type, id: candidate.id, score, relevance, parts, droppedBy };
+/** Whatever was not dropped was loaded. */
+function isResult(one: Ranked): one is Ranked<LoadedMemory> {
+  return one.droppedBy === null;
 }

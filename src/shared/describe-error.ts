@@ -11,8 +11,8 @@ export interface DescribedError {
 }
 
 /**
- * What a caller may see of an error, the same at every door. Ours and GraphQL's own (a syntax error, a missing
- * variable) are told as they are; anything else is logged under the request's id, and the caller gets that id.
+ * Returns what a caller may see of an error, the same at every door. Our errors and GraphQL's own (a syntax error, a
+ * missing variable) are returned unchanged; any other is logged under the request's id, and the caller gets that id.
  */
 export function describeError(error: unknown, logger: Logger): DescribedError {
   const original = originOf(error);

@@ -10,7 +10,7 @@ import { createLlmEngine } from '../../src/lifecycle/consolidation/engines/llm.t
 import { sweepDecay } from '../../src/lifecycle/decay.ts';
 import { sweepCapacity } from '../../src/lifecycle/eviction.ts';
 import { sweepPromotions } from '../../src/lifecycle/promotion.ts';
-import { sweepLeftovers } from '../../src/lifecycle/purge.ts';
+import { sweepLeftovers } from '../../src/lifecycle/housekeeping.ts';
 import { sweepConsolidation } from '../../src/lifecycle/consolidation/consolidate.ts';
 import { isBacklogLong } from '../../src/lifecycle/consolidation/due.ts';
 import { failRun } from '../../src/lifecycle/consolidation/fail.ts';

@@ -81,14 +81,11 @@ describe('butler.toml', () => {
     expect(loaded.config).toEqual(defaults.config);
   });
 
-  it('sets every key, those without a default on commented lines', () => {
-    const missingFrom = (toml: string) => {
-      const tables = parse(toml);
-      return settings.filter(({ path }) => valueAt(tables, path) === undefined).map(({ key }) => key);
-    };
-    expect(missingFrom(exampleFile)).toEqual(
-      settings.filter(({ schema }) => schema.parse(undefined) === undefined).map(({ key }) => key),
-    );
-    expect(missingFrom(exampleFile.replaceAll(/^# (?=\w+ = )/gm, ''))).toEqual([]);
+  it('shows a dozen or so keys, and none that does not exist, commented lines included', () => {
+    const tables = parse(exampleFile.replaceAll(/^# (?=\w+ = )/gm, ''));
+    const shown = settings.filter(({ path }) => valueAt(tables, path) !== undefined);
+    const lines = exampleFile.split('\n').filter((line) => /^(?:# )?\w+ = /.test(line));
+    expect(shown.length).toBe(lines.length);
+    expect(shown.length).toBeLessThan(20);
   });
 });

@@ -257,11 +257,11 @@ function viewOf(row: MemoryRow, context: MemoryContext): View {
 }
 
 function viewsOf({ results }: SearchOutcome, context: MemoryContext): MatchView[] {
-  return results.map(({ memory, score, relevance, isWarning }) => ({
+  return results.map(({ memory, score, relevance }) => ({
     ...viewOf(memory.row, context),
     score,
     relevance,
-    isWarning,
+    isWarning: memory.maturity === 'anti_pattern',
   }));
 }
 

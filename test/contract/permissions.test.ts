@@ -9,7 +9,7 @@ import { renewLease } from '../../src/lifecycle/consolidation/lease.ts';
 import { requeueEpisodes } from '../../src/lifecycle/consolidation/requeue.ts';
 import { findJobRun, listJobRuns } from '../../src/lifecycle/job-runs.ts';
 import { readEventDays } from '../../src/lifecycle/projections.ts';
-import { listVersionProgress } from '../../src/lifecycle/reembed.ts';
+import { listVersionProgress } from '../../src/lifecycle/embedding-progress.ts';
 import { listSchedules } from '../../src/lifecycle/schedules.ts';
 import { bindTools } from '../../src/mcp/server.ts';
 import { listAccesses } from '../../src/memory/accesses.ts';

@@ -7,7 +7,7 @@ import {
   type MigrationReport,
 } from '../../src/db/migrate.ts';
 import type { ContextReceipt } from '../../src/generated/prisma/client.ts';
-import { readCandidates, readChosen, readDropped } from '../../src/retrieval/receipts/receipt-form.ts';
+import { readChosen, readRanked } from '../../src/retrieval/receipts/receipt-form.ts';
 import { createEmptyDatabase, testEngine, type TestDatabase } from '../support/database.ts';
 import { drill } from '../support/drill.ts';
 import { insertRow, listTables, rowOf, seedTenant } from '../support/rows.ts';
@@ -115,6 +115,7 @@ describe('receipts', () => {
     sessionSimilarity: null,
     asks: false,
     rerankScore: null,
+    fusionScore: null,
   };
   const plain = { relevance: 0, importance: 0.5, recency: 1, confidence: 1, maturityWeight: 1 };
 
@@ -145,19 +146,21 @@ describe('receipts', () => {
     });
 
     const { candidates, chosen, dropped, memoryIds } = receipts.get(String(full['id'])) as ContextReceipt;
-    const read = readCandidates(candidates);
-    expect(read).toEqual(
-      before.candidates.map((one) => ({
-        ...one,
-        parts: one.parts && { ...unmatched, ...one.parts },
-        composite: one.composite && { ...plain, ...one.composite },
-      })),
-    );
-    expect(readChosen(chosen, memoryIds)).toEqual(before.chosen);
-    expect(readDropped(dropped, read)).toEqual({
-      dropped: before.dropped.slice(0, 2),
+    expect(readRanked(candidates, dropped)).toEqual({
+      candidates: before.candidates.map(({ type, id, score, relevance, parts, composite }) => {
+        const drop = before.dropped.find((one) => one.id === id);
+        return {
+          memory: { type, id },
+          score,
+          relevance,
+          parts: { match: parts && { ...unmatched, ...parts }, composite: composite && { ...plain, ...composite } },
+          droppedBy: drop?.stage ?? null,
+          reason: drop?.reason ?? null,
+        };
+      }),
       droppedUnnamed: before.dropped.slice(2),
     });
+    expect(readChosen(chosen, memoryIds)).toEqual(before.chosen);
     expect(memoryIds).toEqual([rule, episode]);
     expect(receipts.get(String(empty['id']))).toMatchObject({ candidates: [], chosen: [], memoryIds: [fact] });
   });

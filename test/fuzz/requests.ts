@@ -15,12 +15,13 @@ import {
   type GraphQLObjectType,
 } from 'graphql';
 import { schema } from '../../src/graphql/schema.ts';
+import { writeCursor } from '../../src/memory/cursors.ts';
 import { tools } from '../../src/mcp/tools/tools.ts';
 import { broken, jsonObjects, jsonValues, numbers, texts } from './texts.ts';
 
-type Field = GraphQLField<unknown, unknown>;
+export type Field = GraphQLField<unknown, unknown>;
 
-const rootFields = (['Query', 'Mutation'] as const).flatMap((root) =>
+export const rootFields = (['Query', 'Mutation'] as const).flatMap((root) =>
   Object.values((schema.getType(root) as GraphQLObjectType).getFields()).map((field): [string, Field] => [root, field]),
 );
 
@@ -45,6 +46,19 @@ function plainValueOf(given: GraphQLInputType, depth: number): fc.Arbitrary<unkn
   return scalars[type.name] ?? texts;
 }
 
+const encode = (text: string): string => Buffer.from(text).toString('base64url');
+const lists = ['accesses', 'jobRuns', 'consolidationRuns', 'timeline', 'asOf.facts', 'diff.changes', 'fading'];
+
+/** Cursors that a caller forged: of no form, of a form that was, and of ours with a position that is none. */
+export const cursors: fc.Arbitrary<unknown> = fc.oneof(
+  texts,
+  fc.oneof(texts, numbers).map((offset) => encode(`OffsetConnection:${offset}`)),
+  jsonValues.map((value) => encode(JSON.stringify(value))),
+  fc
+    .tuple(fc.constantFrom(...lists), fc.array(fc.oneof(numbers, texts, jsonValues), { maxLength: 3 }))
+    .map(([list, position]) => writeCursor(list, position)),
+);
+
 const moments = fc.constantFrom(
   '2026-03-01T12:00:00.000Z',
   '1970-01-01T00:00:00Z',
@@ -54,7 +68,7 @@ const moments = fc.constantFrom(
   'now',
 );
 
-const scalars: Record<string, fc.Arbitrary<unknown>> = {
+export const scalars: Record<string, fc.Arbitrary<unknown>> = {
   Int: numbers.map(Math.trunc),
   Float: numbers,
   Boolean: fc.boolean(),
@@ -67,20 +81,53 @@ const scalars: Record<string, fc.Arbitrary<unknown>> = {
   JSONObject: fc.oneof(fc.dictionary(texts, jsonValues, { maxKeys: 4 }), jsonObjects),
 };
 
+/** The arguments of a field as variables of the document, whose names begin with `prefix`. */
+function argumentsOf(field: Field, prefix: string): { passed: string; head: string[]; values: Variables } {
+  const named = field.args.map((argument) => ({ ...argument, variable: `${prefix}${argument.name}` }));
+  const passed = named.map(({ name, variable }) => `${name}: $${variable}`).join(', ');
+  return {
+    passed: passed === '' ? '' : `(${passed})`,
+    head: named.map(({ variable, type }) => `$${variable}: ${type.toString()}`),
+    values: Object.fromEntries(named.map((argument) => [argument.variable, argumentValue(argument)])),
+  };
+}
+
+type Variables = Record<string, fc.Arbitrary<unknown>>;
+
+function argumentValue({ name, type }: Field['args'][number]): fc.Arbitrary<unknown> {
+  return ['after', 'before'].includes(name) && getNamedType(type).name === 'String' ? cursors : valueOf(type);
+}
+
+interface Selection {
+  text: string;
+  head: string[];
+  values: Variables;
+}
+
 /** Its leaves, and for a while some of what they lead to. */
-function selectionOf(type: GraphQLCompositeType, ways: readonly number[], depth = 0): string {
+function selectionOf(type: GraphQLCompositeType, ways: readonly number[], depth = 0): Selection {
+  const head: string[] = [];
+  const values: Variables = {};
   const parts = isObjectType(type) ? [type] : schema.getPossibleTypes(type);
   const body = parts.map((part) => {
-    const fields = Object.values(part.getFields()).filter((field) => !field.args.some(isRequiredArgument));
-    const leaves = fields.filter((field) => !isCompositeType(getNamedType(field.type))).map(({ name }) => name);
+    const fields = Object.values(part.getFields());
+    const leaves = fields
+      .filter((field) => !isCompositeType(getNamedType(field.type)) && !field.args.some(isRequiredArgument))
+      .map(({ name }) => name);
     const others = fields.filter((field) => isCompositeType(getNamedType(field.type)));
     const chosen = depth < ways.length && others.length > 0 ? others[(ways[depth] ?? 0) % others.length] : undefined;
-    const next =
-      chosen &&
-      `${part.name}_${chosen.name}: ${chosen.name} ${selectionOf(getNamedType(chosen.type) as GraphQLCompositeType, ways, depth + 1)}`;
+    const next = chosen && nextSelection(part.name, chosen);
     return `... on ${part.name} { __typename ${leaves.map((name) => `${part.name}_${name}: ${name}`).join(' ')} ${next ?? ''} }`;
   });
-  return `{ ${body.join(' ')} }`;
+  return { text: `{ ${body.join(' ')} }`, head, values };
+
+  function nextSelection(part: string, field: Field): string {
+    const given = argumentsOf(field, `${part}${depth}_`);
+    const inner = selectionOf(getNamedType(field.type) as GraphQLCompositeType, ways, depth + 1);
+    head.push(...given.head, ...inner.head);
+    Object.assign(values, given.values, inner.values);
+    return `${part}_${field.name}: ${field.name}${given.passed} ${inner.text}`;
+  }
 }
 
 export interface GraphQLBody {
@@ -92,19 +139,15 @@ export interface GraphQLBody {
 export const graphqlRequests: fc.Arbitrary<GraphQLBody> = fc
   .tuple(fc.constantFrom(...rootFields), fc.array(fc.nat(20), { maxLength: 3 }))
   .chain(([[root, field], ways]) => {
-    const variables = fc.record(
-      Object.fromEntries(field.args.map((argument) => [argument.name, valueOf(argument.type)])),
-      {
-        requiredKeys: field.args.filter(isRequiredArgument).map(({ name }) => name),
-      },
-    );
+    const given = argumentsOf(field, '');
     const named = getNamedType(field.type);
-    const head = field.args.map(({ name, type }) => `$${name}: ${type.toString()}`).join(', ');
-    const passed = field.args.map(({ name }) => `${name}: $${name}`).join(', ');
-    const wrap = (text: string): string => (text === '' ? '' : `(${text})`);
-    const selection = isCompositeType(named) ? selectionOf(named, ways) : '';
-    const query = `${root.toLowerCase()} Fuzz${wrap(head)} { ${field.name}${wrap(passed)} ${selection} }`;
-    return variables.map((given) => ({ query, variables: given as Record<string, unknown> }));
+    const selection = isCompositeType(named) ? selectionOf(named, ways) : { text: '', head: [], values: {} };
+    const head = [...new Set([...given.head, ...selection.head])];
+    const query = `${root.toLowerCase()} Fuzz${head.length === 0 ? '' : `(${head.join(', ')})`} { ${field.name}${given.passed} ${selection.text} }`;
+    const requiredKeys = head.filter((one) => one.endsWith('!')).map((one) => one.slice(1, one.indexOf(':')));
+    return fc
+      .record({ ...given.values, ...selection.values }, { requiredKeys })
+      .map((variables) => ({ query, variables }));
   });
 
 const shortDocuments = fc.constantFrom(
@@ -138,6 +181,28 @@ export const brokenGraphqlBodies: fc.Arbitrary<string> = fc.oneof(
   },
   { weight: 1, arbitrary: texts },
 );
+
+/** Parameters of a GET: each there or not, whole or broken. */
+export const graphqlParameters: fc.Arbitrary<string> = fc
+  .record(
+    {
+      query: fc.oneof(shortDocuments, texts),
+      variables: fc.oneof(
+        jsonValues.map((value) => JSON.stringify(value)),
+        broken(fc.constant('{"id":"x"}')),
+        texts,
+      ),
+      extensions: fc.oneof(
+        jsonValues.map((value) => JSON.stringify(value)),
+        broken(fc.constant('{"a":[1]}')),
+        texts,
+      ),
+      operationName: texts,
+    },
+    { requiredKeys: [] },
+  )
+  // The WHATWG way: what is no text becomes one.
+  .map((parameters) => new URLSearchParams(parameters).toString());
 
 const toolNames = tools.map(({ name }) => name);
 const argumentNames = [
@@ -224,7 +289,21 @@ const methods = [
   '',
 ];
 
+/** Handshakes of which a part is missing or of another type. */
+const handshakes = fc
+  .record(
+    {
+      protocolVersion: fc.oneof(fc.constantFrom<unknown>('2025-06-18', '2025-11-25', '1999-01-01'), jsonValues),
+      capabilities: fc.oneof(fc.constant<unknown>({}), jsonValues),
+      clientInfo: fc.oneof(fc.constant<unknown>({ name: 'x', version: '1' }), jsonValues),
+      _meta: jsonValues,
+    },
+    { requiredKeys: [] },
+  )
+  .map((params) => JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }));
+
 export const brokenMcpBodies: fc.Arbitrary<string> = fc.oneof(
+  { weight: 2, arbitrary: handshakes },
   {
     weight: 6,
     arbitrary: fc
@@ -247,4 +326,18 @@ export const brokenMcpBodies: fc.Arbitrary<string> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.array(jsonValues, { maxLength: 3 }).map((batch) => JSON.stringify(batch)) },
   { weight: 1, arbitrary: texts },
+);
+
+/** Claims that an issuer signed all the same. */
+export const jwtClaims: fc.Arbitrary<Record<string, unknown>> = fc.record(
+  {
+    tenant: fc.oneof(fc.constant<unknown>('house'), texts, jsonValues),
+    butler: fc.oneof(fc.constant<unknown>('home'), texts, jsonValues),
+    role: fc.oneof(fc.constantFrom<unknown>('viewer', 'butler', 'operator', 'admin'), texts, jsonValues),
+    across: fc.oneof(fc.constant<unknown>('all'), fc.array(texts, { maxLength: 2 }), texts, jsonValues),
+    across_write: fc.oneof(fc.boolean(), jsonValues),
+    sub: fc.oneof(texts, jsonValues),
+    exp: fc.oneof(fc.constant<unknown>(4_000_000_000), numbers, jsonValues),
+  },
+  { requiredKeys: ['tenant', 'role', 'exp'] },
 );

@@ -300,6 +300,31 @@ describe('a JSON Web Token', () => {
       'not one that our issuer signed',
     ],
     ['without a tenant', () => sign({ role: 'admin' }), 'the claim tenant names no tenant'],
+    ['of a tenant that is no name', () => sign({ tenant: 'a\0b', role: 'admin' }), 'the claim tenant names no tenant'],
+    ['of every tenant', () => sign({ tenant: '*', role: 'admin' }), 'the claim tenant names no tenant'],
+    ['of half a letter', () => sign({ tenant: '\uD800', role: 'admin' }), 'the claim tenant names no tenant'],
+    ['of a long tenant', () => sign({ tenant: 'x'.repeat(3000), role: 'admin' }), 'the claim tenant names no tenant'],
+    [
+      'of a butler that is no name',
+      () => sign({ tenant: 'house', butler: 'a\0b' }),
+      'the claim butler names no butler',
+    ],
+    ['of the butler *', () => sign({ tenant: 'house', butler: '*' }), 'the claim butler names no butler'],
+    [
+      'for a tenant that is no name',
+      () => sign({ tenant: 'house', role: 'admin', across: ['\uDC00'] }),
+      'the claim across is neither',
+    ],
+    [
+      'that ends beyond any date',
+      () =>
+        new SignJWT({ tenant: 'house', role: 'admin', exp: 1e300 })
+          .setProtectedHeader({ alg: 'RS256' })
+          .setIssuer(issuer)
+          .setAudience(audience)
+          .sign(privateKey),
+      'the claim exp is beyond any date',
+    ],
     ['of a butler without a name', () => sign({ tenant: 'house' }), 'the claim butler is missing'],
     ['with a role that is none', () => sign({ tenant: 'house', role: 'king' }), 'the claim role is none of'],
     [

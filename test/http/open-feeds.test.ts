@@ -5,7 +5,7 @@ import { createClient } from 'graphql-ws';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createToken, revokeToken, type IssuedToken, type NewToken } from '../../src/auth/tokens.ts';
-import { createVigil } from '../../src/auth/vigil.ts';
+import { createGrantWatch } from '../../src/auth/grant-watch.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
@@ -125,10 +125,10 @@ describe('feeds', () => {
     const firstOf = (some: Feed[]): Promise<unknown> =>
       Promise.race([...some.map(({ ended }) => ended), Promise.resolve('none')]);
 
-    await testApp.app.vigil.check();
+    await testApp.app.grantWatch.check();
     expect(await firstOf(feeds)).toBe('none');
     await revokeToken(context(), token.record.id);
-    await testApp.app.vigil.check();
+    await testApp.app.grantWatch.check();
 
     expect(await ends(feeds)).toEqual(asTheyShould);
     expect(await firstOf(others)).toBe('none');
@@ -141,7 +141,7 @@ describe('feeds', () => {
 
     const before = testApp.clock.now;
     testApp.clock.now = expiresAt;
-    await testApp.app.vigil.check();
+    await testApp.app.grantWatch.check();
     testApp.clock.now = before;
 
     expect(await ends(feeds)).toEqual(asTheyShould);
@@ -154,7 +154,7 @@ describe('feeds', () => {
     const findToken = vi.spyOn(testApp.core.db, 'findToken');
     await eventually(async () => {
       findToken.mockClear();
-      await testApp.app.vigil.check();
+      await testApp.app.grantWatch.check();
       expect(findToken).not.toHaveBeenCalled();
     });
     findToken.mockRestore();
@@ -169,9 +169,9 @@ describe('the look at what is open', () => {
     const { logger, now } = testApp.core;
     const findToken = vi.fn<Database['findToken']>();
     findToken.mockRejectedValueOnce(new Error('the database is away')).mockResolvedValueOnce(undefined);
-    const vigil = createVigil({ db: { findToken }, now, logger });
+    const grantWatch = createGrantWatch({ db: { findToken }, now, logger });
     const principal = { tenantId: 'house', butler: null, role: 'operator' } as const;
-    const { signal } = vigil.watch({ principal, endsAt: null, tokenHash: 'hash' });
+    const { signal } = grantWatch.watch({ principal, endsAt: null, tokenHash: 'hash' });
 
     await vi.advanceTimersByTimeAsync(10_000);
     expect([findToken.mock.calls.length, signal.aborted]).toEqual([1, false]);
@@ -179,7 +179,7 @@ describe('the look at what is open', () => {
     expect([findToken.mock.calls.length, signal.aborted]).toEqual([2, true]);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(findToken).toHaveBeenCalledTimes(2);
-    vigil.close();
+    grantWatch.close();
   });
 });
 

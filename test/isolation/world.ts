@@ -16,7 +16,7 @@ import { storeRule, type Rule } from '../../src/memory/rules/rules.ts';
 import { markRule } from '../../src/memory/rules/rule-marks.ts';
 import { buildContext } from '../../src/retrieval/context/context.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
-import { draftOf, keepReceipts } from '../../src/retrieval/receipts/receipts.ts';
+import { draftReceipt, keepReceipts } from '../../src/retrieval/receipts/receipts.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { createLogger } from '../../src/shared/logger.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
@@ -224,7 +224,7 @@ async function submitRun(context: () => MemoryContext, butler: string, { id, con
 
 async function keepRecall(context: MemoryContext, secret: string): Promise<void> {
   const outcome = await recallMemories(context, { topic: `Darjeeling tea ${secret}` });
-  await keepReceipts(context, [draftOf(context, outcome, { kind: 'recall' })]);
+  await keepReceipts(context, [draftReceipt(context, outcome, { kind: 'recall' })]);
 }
 
 interface Joining {

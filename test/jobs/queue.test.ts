@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { jobs } from '../../jobs/jobs.ts';
 import { installQueue, startQueue, type Queue } from '../../jobs/queue.ts';
 import type { Config } from '../../src/config/schema.ts';
-import { jobNameOf } from '../../src/lifecycle/schedules.ts';
-import { maintainStorage } from '../../src/lifecycle/storage.ts';
+import { toJobName } from '../../src/lifecycle/schedules.ts';
+import { maintainStorage } from '../../src/lifecycle/housekeeping.ts';
 import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { toSnakeCase } from '../../src/shared/names.ts';
 import { testConfig } from '../support/config.ts';
@@ -16,7 +16,7 @@ let core: TestCore;
 describe('the jobs', () => {
   it('are those of [butler.schedule], no more and no fewer', () => {
     const { schedule } = testConfig();
-    const entries = Object.keys(schedule).map((key) => jobNameOf(toSnakeCase(key)));
+    const entries = Object.keys(schedule).map((key) => toJobName(toSnakeCase(key)));
     expect(jobs.map(({ name }) => name).toSorted()).toEqual(entries.toSorted());
   });
 });

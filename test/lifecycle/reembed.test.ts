@@ -6,7 +6,8 @@ import { alignVectorDimensions } from '../../src/db/vector-dimensions.ts';
 import { createEmbedder } from '../../src/embedding/create-embedder.ts';
 import { modelKey, type Embedder } from '../../src/embedding/embedder.ts';
 import { Prisma, type EmbeddingVersion } from '../../src/generated/prisma/client.ts';
-import { listVersionProgress, sweepEmbeddings, type ReembedOptions } from '../../src/lifecycle/reembed.ts';
+import { listVersionProgress } from '../../src/lifecycle/embedding-progress.ts';
+import { sweepEmbeddings, type ReembedOptions } from '../../src/lifecycle/reembed.ts';
 import { insertMemories, type NewMemory } from '../../src/db/queries/memories.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { embedOne, vectorsOfOne } from '../../src/memory/embed.ts';
@@ -354,7 +355,7 @@ describe('a search while a model takes over', () => {
   async function similarities(context: MemoryContext): Promise<(number | null)[]> {
     const { results, semanticChannel } = await searchMemories(context, query);
     expect(semanticChannel).toBe('used');
-    return results.map(({ parts }) => parts.similarity);
+    return results.map(({ parts }) => parts.match?.similarity ?? null);
   }
 
   beforeEach(async () => {
@@ -386,7 +387,7 @@ describe('a search while a model takes over', () => {
     const { results, semanticChannel } = await searchMemories(restarted, { ...query, mode: 'hybrid' });
     expect(semanticChannel).toBe('model_changed');
     expect(results.length).toBeGreaterThan(0);
-    expect(results.every(({ parts }) => parts.similarity === null)).toBe(true);
+    expect(results.every(({ parts }) => parts.match?.similarity === null)).toBe(true);
 
     expect(await sweep(restarted.embedder)).toMatchObject({ embedded: 82, activated: 1 });
     expect((await similarities(restarted))[0]).toBeCloseTo(1, 5);
@@ -505,7 +506,7 @@ describe('with models of one size', () => {
     const query = { query: 'a hot beverage', mode: 'semantic', types: ['rule'] } as const;
     const found = await searchMemories(contextWith(to), query);
     expect(found).toMatchObject({ semanticChannel: 'used' });
-    expect(found.results[0]?.parts.similarity).toBeGreaterThan(0.2);
+    expect(found.results[0]?.parts.match?.similarity).toBeGreaterThan(0.2);
   }
 
   it('the real model takes over from the hashes, with the vectors that a write makes', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/schema.ts';
 import { sweepEpisodes } from '../../src/lifecycle/cleanup.ts';
-import { sweepLeftovers } from '../../src/lifecycle/purge.ts';
+import { sweepLeftovers } from '../../src/lifecycle/housekeeping.ts';
 import type { SweepReport } from '../../src/lifecycle/sweep.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes/episodes.ts';

@@ -12,7 +12,7 @@ import { undoEvent } from '../../src/memory/history/undo.ts';
 import { createVault, requireMasterKeys } from '../../src/memory/vault.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
 import { buildContext } from '../../src/retrieval/context/context.ts';
-import { draftOf, keepReceipts } from '../../src/retrieval/receipts/receipts.ts';
+import { draftReceipt, keepReceipts } from '../../src/retrieval/receipts/receipts.ts';
 import { replayReceipt } from '../../src/retrieval/receipts/replay.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { createTestCore, lastEventOf, type TestCore } from '../support/core.ts';
@@ -46,7 +46,7 @@ describe('an erased fact that was sealed', () => {
     const elsewhere = core.context({ tenantId: 'empty' });
     for (const query of ['who has Beriberi', 'beriberian songs', 'pellagra']) {
       const outcome = await searchMemories(elsewhere, { query });
-      await keepReceipts(admin, [draftOf(admin, outcome, { kind: 'search' })]);
+      await keepReceipts(admin, [draftReceipt(admin, outcome, { kind: 'search' })]);
     }
     const { counts } = await eraseMemory(admin, { type: 'fact', id: fact.id, confirm: fact.id });
     expect(counts).toMatchObject({ memories: 1, receipts: 1 });

@@ -8,7 +8,7 @@ import { storeRule } from '../../src/memory/rules/rules.ts';
 import { markRule } from '../../src/memory/rules/rule-marks.ts';
 import { explainMemory, type MemoryExplanation } from '../../src/retrieval/explain/explain.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
-import { searchMemories, type SearchInput, type SearchResult } from '../../src/retrieval/search.ts';
+import { searchMemories, type SearchInput, type SearchOutcome } from '../../src/retrieval/search.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';
 
 const retrieval = useRetrieval();
@@ -56,8 +56,8 @@ describe('as of a moment', () => {
     expect(results.map(({ memory }) => memory.row)).toMatchObject([
       { content: 'lives in Lisbon', validity: 'active', supersededAt: null, version: 1, viewedAt: daysLater(5) },
     ]);
-    expect(results[0]?.composite.confidence).toBeCloseTo(Math.exp(-0.002 * 5), 9);
-    expect(results[0]?.composite.recency).toBeCloseTo(0.5 ** (5 / 30), 9);
+    expect(results[0]?.parts.composite?.confidence).toBeCloseTo(Math.exp(-0.002 * 5), 9);
+    expect(results[0]?.parts.composite?.recency).toBeCloseTo(0.5 ** (5 / 30), 9);
   });
 
   it('filters by what was true then', async () => {
@@ -92,7 +92,7 @@ describe('as of a moment', () => {
     const ask = (query: string, days: number): Promise<unknown> =>
       retrieval.after(20, async () => {
         const { results } = await searchMemories(context, { query, mode: 'keyword', asOf: daysLater(days) });
-        return results.map(({ memory, isWarning }) => [memory.row.content, isWarning]);
+        return results.map(({ memory }) => [memory.row.content, memory.maturity === 'anti_pattern']);
       });
 
     expect(await ask('flights', 5)).toEqual([['Book flights on Friday', false]]);
@@ -115,7 +115,7 @@ describe('as of a moment', () => {
       return id;
     }
 
-    const ask = (changes: Partial<SearchInput>): Promise<SearchResult[]> =>
+    const ask = (changes: Partial<SearchInput>): Promise<SearchOutcome['results'][number][]> =>
       retrieval.after(20, async () => {
         const asked = { query: 'Book flights on Friday', asOf: daysLater(5), ...changes };
         return (await searchMemories(context, asked)).results;
@@ -125,9 +125,9 @@ describe('as of a moment', () => {
       await storeInverted();
       const [best, ...others] = await ask({ mode });
 
-      expect(best).toMatchObject({ memory: { row: { content: 'Book flights on Friday' } }, isWarning: false });
+      expect(best).toMatchObject({ memory: { maturity: 'candidate', row: { content: 'Book flights on Friday' } } });
       expect(others.length).toBe(days.length);
-      if (mode !== 'keyword') expect(best?.parts.similarity).toBeCloseTo(1, 5);
+      if (mode !== 'keyword') expect(best?.parts.match?.similarity).toBeCloseTo(1, 5);
     });
 
     it('a recall does the same', async () => {
@@ -137,7 +137,7 @@ describe('as of a moment', () => {
       );
 
       expect(results[0]?.memory.row.content).toBe('Book flights on Friday');
-      expect(results[0]?.parts.similarity).toBeCloseTo(1, 5);
+      expect(results[0]?.parts.match?.similarity).toBeCloseTo(1, 5);
     });
 
     it('never compares the vector of the text of today', async () => {
@@ -146,8 +146,8 @@ describe('as of a moment', () => {
       const then = await ask({ mode: 'semantic', query: 'Do NOT Book flights crowds delays' });
       const ofRule = then.find(({ memory }) => memory.row.content === 'Book flights on Friday');
 
-      expect(now).toMatchObject({ isWarning: true });
-      expect(ofRule?.parts.similarity).toBeLessThan(now?.parts.similarity ?? 0);
+      expect(now).toMatchObject({ memory: { maturity: 'anti_pattern' } });
+      expect(ofRule?.parts.match?.similarity).toBeLessThan(now?.parts.match?.similarity ?? 0);
     });
 
     it('embeds a bounded number of texts, those with words of the query first', async () => {
@@ -164,7 +164,7 @@ describe('as of a moment', () => {
 
       expect(counts).toEqual([64]);
       expect(best?.memory.row.content).toBe('Book flights on Friday');
-      expect(best?.parts.similarity).toBeCloseTo(1, 5);
+      expect(best?.parts.match?.similarity).toBeCloseTo(1, 5);
     });
 
     it('leaves meaning out where the model of the vectors is not on this machine', async () => {
@@ -185,7 +185,7 @@ describe('as of a moment', () => {
       expect(semanticChannel).toBe('model_changed');
       expect(results[0]).toMatchObject({
         memory: { row: { content: 'Book flights on Friday' } },
-        parts: { similarity: null },
+        parts: { match: { similarity: null } },
       });
     });
   });
@@ -198,7 +198,7 @@ describe('as of a moment', () => {
     const ask = (days: number): Promise<unknown> =>
       retrieval.after(1000, async () => {
         const { results } = await searchMemories(context, { query: 'regatta', asOf: daysLater(days) });
-        return results.map(({ memory, parts }) => [memory.row.content, parts.lentScore > 0]);
+        return results.map(({ memory, parts }) => [memory.row.content, (parts.match?.lentScore ?? 0) > 0]);
       });
 
     expect(await ask(0.5)).toEqual([

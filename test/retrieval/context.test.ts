@@ -214,8 +214,6 @@ describe('what may be in a context', () => {
 
     expect(lines.some((line) => line.includes('drinks tea'))).toBe(true);
     expect(lines.some((line) => line.includes('trait'))).toBe(true);
-    const without = await build({ tokenBudget: 500 }, configured({ identityShare: 0 }));
-    expect(without.text).not.toContain('trait');
   });
 
   it('is not referenced by being shown', async () => {

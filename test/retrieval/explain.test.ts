@@ -58,12 +58,12 @@ describe('a memory that comes', () => {
       came: true,
       stage: null,
       place: 1,
-      scores: { relevance: 1, composite: { importance: 0.5 }, parts: { keywordRank: 1 } },
+      ranked: { relevance: 1, parts: { composite: { importance: 0.5 }, match: { keywordRank: 1 } } },
     });
     expect(await inRecall(memory, { kind: 'search' })).toMatchObject({
       kind: 'search',
       came: true,
-      scores: { composite: null },
+      ranked: { parts: { composite: null } },
     });
     expect(await inContext(memory)).toMatchObject({ kind: 'context', came: true, section: 'facts', place: 1 });
   });
@@ -168,11 +168,11 @@ describe('a memory that does not come is dropped by', () => {
   it('a floor when it hardly matches, with its scores', async () => {
     await fact('drinks tea');
     const memory = await fact('wooden furniture polish');
-    const { came, stage, scores } = await inContext(memory);
+    const { came, stage, ranked } = await inContext(memory);
 
     expect(came).toBe(false);
     expect(stage).toMatch(/relevance_floor|min_similarity/);
-    expect(scores).toMatchObject({ relevance: expect.any(Number) as number });
+    expect(ranked).toMatchObject({ relevance: expect.any(Number) as number });
   });
 
   it('limit when others rank better', async () => {

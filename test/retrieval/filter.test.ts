@@ -134,7 +134,7 @@ describe('confidence', () => {
       await markRule(context, { ruleId: id, outcome: 'harmful', reason });
     const { results } = await retrieval.after(400, () => search());
 
-    expect(results).toMatchObject([{ isWarning: true, memory: { row: { id } } }]);
+    expect(results).toMatchObject([{ memory: { maturity: 'anti_pattern', row: { id } } }]);
   });
 });
 

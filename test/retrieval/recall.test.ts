@@ -5,7 +5,7 @@ import { storeFact } from '../../src/memory/facts/facts.ts';
 import type { StoreFactInput } from '../../src/memory/facts/fact-values.ts';
 import { storeRule } from '../../src/memory/rules/rules.ts';
 import { recallMemories, recallMemoriesBatch } from '../../src/retrieval/recall.ts';
-import { compositeScore } from '../../src/retrieval/pipeline/score.ts';
+import { sumParts } from '../../src/retrieval/pipeline/score.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';
 
 const retrieval = useRetrieval();
@@ -46,16 +46,17 @@ describe('recall', () => {
     await fact('drinks tea', { importance: 8, permanence: 'ephemeral', confidence: 0.9 });
     await retrieval.after(10, async () => {
       const { results } = await recallMemories(context, { topic: 'tea' });
-      const parts = { relevance: 1, importance: 0.8, recency: 0.5 ** (10 / 30), confidence: 0.9 * Math.exp(-1) };
+      const [recency, confidence] = [0.5 ** (10 / 30), 0.9 * Math.exp(-1)];
+      const parts = { relevance: 1, importance: 0.8, recency, confidence, maturityWeight: 1 };
 
-      expect(results[0]?.composite).toEqual({
+      expect(results[0]?.parts.composite).toEqual({
         relevance: 1,
         importance: 0.8,
         recency: expect.closeTo(parts.recency, 9),
         confidence: expect.closeTo(parts.confidence, 9),
         maturityWeight: 1,
       });
-      expect(results[0]?.score).toBeCloseTo(compositeScore(parts, context.config.memory.retrieval.scoreWeights), 9);
+      expect(results[0]?.score).toBeCloseTo(sumParts(parts, context.config.memory.retrieval.scoreWeights), 9);
     });
   });
 
@@ -93,7 +94,7 @@ describe('recall', () => {
 
     expect(score('candidate')).toBeLessThan(score('established'));
     expect(score('established')).toBeLessThan(score('proven'));
-    expect(results.filter(({ isWarning }) => isWarning).map(({ memory }) => memory.row.id)).toEqual([
+    expect(results.filter(({ memory }) => memory.maturity === 'anti_pattern').map(({ memory }) => memory.id)).toEqual([
       ids['anti_pattern'],
     ]);
   });
@@ -120,23 +121,18 @@ describe('recall', () => {
     await ripen(warning.id, 'anti_pattern');
     const { results, considered } = await recallMemories(context, { topic: 'serve tea' });
 
-    const foldedInto = new Map(results.map(({ memory, folded }) => [memory.row.id, folded]));
-    expect(foldedInto).toEqual(
-      new Map([
-        [twin.id, [{ type: 'rule', id: rule.id }]],
-        [warning.id, []],
-      ]),
-    );
-    expect(considered.find(({ id }) => id === rule.id)?.droppedBy).toBe('duplicate');
+    expect(results.map(({ memory }) => memory.id).toSorted()).toEqual([twin.id, warning.id].toSorted());
+    expect(considered.find(({ memory }) => memory.id === rule.id)?.droppedBy).toBe('duplicate');
   });
 
   it('fills the limit beyond many that say the same', async () => {
     for (let index = 0; index < 40; index += 1)
       await storeRule(context, { content: `Serve tea at five${'!'.repeat(index)}`, importance: 9 });
     await storeRule(context, { content: 'Pour milk before tea', importance: 1 });
-    const { results } = await recallMemories(context, { topic: 'serve tea', limit: 2 });
+    const { results, considered } = await recallMemories(context, { topic: 'serve tea', limit: 2 });
 
-    expect(results.map(({ folded }) => folded.length)).toEqual([39, 0]);
+    expect(results).toHaveLength(2);
+    expect(considered.filter(({ droppedBy }) => droppedBy === 'duplicate')).toHaveLength(39);
   });
 
   it('lets no cluster of one subject and predicate crowd out the others', async () => {

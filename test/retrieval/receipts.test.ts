@@ -10,14 +10,14 @@ import { storeRule } from '../../src/memory/rules/rules.ts';
 import { buildContext, type ContextOutcome } from '../../src/retrieval/context/context.ts';
 import { explainReceipt } from '../../src/retrieval/explain/explain-receipt.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
-import { keepChoice } from '../../src/retrieval/receipts/receipt-form.ts';
+import { writeChoice, type ReceiptChoice } from '../../src/retrieval/receipts/receipt-form.ts';
 import {
-  draftOf,
+  draftReceipt,
   fingerprintOf,
   getReceipt,
   keepReceipts,
+  listDropped,
   listReceiptsOf,
-  type ReceiptChoice,
   type ReceiptSubject,
 } from '../../src/retrieval/receipts/receipts.ts';
 import { replayReceipt } from '../../src/retrieval/receipts/replay.ts';
@@ -25,7 +25,7 @@ import { searchMemories, type SearchOutcome } from '../../src/retrieval/search.t
 import { newTenant, useRetrieval } from './setup.ts';
 
 async function keepReceipt(context: MemoryContext, outcome: SearchOutcome, about: ReceiptSubject): Promise<string> {
-  const [id] = await keepReceipts(context, [draftOf(context, outcome, about)]);
+  const [id] = await keepReceipts(context, [draftReceipt(context, outcome, about)]);
   return id as string;
 }
 
@@ -84,14 +84,16 @@ describe('the receipt of a context', () => {
     const irrelevant = await fact('wooden furniture polish');
     const tooLong = await fact(`drinks tea ${'and then some more of it '.repeat(40)}`);
     const receipt = await getReceipt(context, (await build(200)).receiptId);
-    const candidate = receipt.candidates.find(({ id }) => id === shown.id);
+    const candidate = receipt.candidates.find(({ memory }) => memory.id === shown.id);
 
     expect(candidate).toMatchObject({
       relevance: expect.any(Number) as number,
-      parts: { keywordScore: expect.any(Number) as number, similarity: expect.any(Number) as number },
-      composite: { relevance: expect.any(Number) as number, importance: 0.5, recency: 1, confidence: 1 },
+      parts: {
+        match: { keywordScore: expect.any(Number) as number, similarity: expect.any(Number) as number },
+        composite: { relevance: expect.any(Number) as number, importance: 0.5, recency: 1, confidence: 1 },
+      },
     });
-    const stages = new Map(receipt.dropped.map(({ id, stage }) => [id, stage]));
+    const stages = new Map(listDropped(receipt).map(({ memory, droppedBy }) => [memory.id, droppedBy]));
     expect(stages.get(tooLong.id)).toBe('too_long');
     expect(stages.get(irrelevant.id)).toMatch(/relevance_floor|min_similarity/);
     expect(stages.has(shown.id)).toBe(false);
@@ -105,7 +107,7 @@ describe('the receipt of a context', () => {
     const shown = sections.flatMap(({ items }) => items).length;
 
     expect(shown).toBeGreaterThan(0);
-    expect(receipt.dropped).toHaveLength(3);
+    expect(listDropped(receipt)).toHaveLength(3);
     expect(receipt.candidates).toHaveLength(shown + 3);
     expect(receipt.droppedUnnamed.reduce((sum, { count }) => sum + count, 0)).toBe(10 - shown - 3);
   });
@@ -119,7 +121,7 @@ describe('the receipt of a context', () => {
   it('has another configuration digest when a setting differs, and the same when none does', async () => {
     const digest = async (by: MemoryContext): Promise<string> =>
       (await getReceipt(by, (await build(100, by)).receiptId)).configurationDigest;
-    const changed = retrieval.context({ principal: context.principal, retrieval: { relevanceFloor: 0.2 } });
+    const changed = retrieval.context({ principal: context.principal, retrieval: { rrfK: 61 } });
 
     expect(await digest(changed)).not.toBe(await digest(context));
     expect(await digest(retrieval.context({ principal: context.principal }))).toBe(await digest(context));
@@ -156,7 +158,7 @@ describe('a receipt', () => {
       const receipt = await getReceipt(context, await keepReceipt(context, outcome, { kind, butler: 'health' }));
       expect(receipt).toMatchObject({ kind, butler: 'health', query: 'drinks tea', tokenizer: null, memoryIds: [id] });
       expect(receipt.chosen).toMatchObject([{ type: 'fact', id, version: 2, section: null }]);
-      expect(receipt.dropped).toMatchObject([{ stage: 'limit' }]);
+      expect(listDropped(receipt)).toMatchObject([{ droppedBy: 'limit' }]);
     }
   });
 
@@ -170,8 +172,8 @@ describe('a receipt', () => {
       JSON.parse(JSON.stringify(value), (_, inner: unknown) =>
         typeof inner === 'number' ? Math.round(inner * 1e5) / 1e5 : inner,
       ) as T;
-    const ranked = recalled.considered.map(({ type, id, score, relevance, parts, composite }) =>
-      rounded({ type, id, score, relevance, parts, composite }),
+    const ranked = recalled.considered.map(({ memory: { type, id }, ...scores }) =>
+      rounded({ memory: { type, id }, ...scores }),
     );
 
     expect(ranked).toHaveLength(4);
@@ -180,11 +182,6 @@ describe('a receipt', () => {
       recalled.results.map(({ memory: { type, row }, score }) => {
         return { type, id: row.id, version: 1, ...rounded({ score }), section: null, tokens: null, lineDigest: null };
       }),
-    );
-    expect(receipt.dropped).toEqual(
-      recalled.considered
-        .filter(({ droppedBy }) => droppedBy !== null)
-        .map(({ type, id, droppedBy }) => ({ type, id, stage: droppedBy, reason: null })),
     );
   });
 
@@ -301,7 +298,7 @@ describe('a replay', () => {
     const choose = (change: Partial<ReceiptChoice>): Promise<unknown> =>
       context.db.client.contextReceipt.update({
         where,
-        data: { chosen: [keepChoice({ ...(chosen[0] as ReceiptChoice), ...change })] as never },
+        data: { chosen: [writeChoice({ ...(chosen[0] as ReceiptChoice), ...change })] as never },
       });
 
     await choose({ version: 9 });

@@ -12,20 +12,21 @@ const retrieval = useRetrieval();
 let plain: MemoryContext;
 let asked: { query: string; texts: readonly string[] }[];
 
-/** Says of a text how much of it is the letter z. */
+/** Prefers texts with many letters z. */
 const zealot: Reranker = {
   load: async () => undefined,
   rank: async (query, texts) => {
     asked.push({ query, texts });
-    return texts.map((text) => (text.split('z').length - 1) / text.length);
+    return texts.map((text) => 1 - 1 / text.split('z').length);
   },
   close: async () => undefined,
 };
 
-function withReranker(rerank: { candidates?: number; weight?: number } = {}): MemoryContext {
+function withReranker(candidates = 50): MemoryContext {
   const { principal, config } = plain;
-  const changed = { ...config.memory.retrieval.rerank, weight: 1, ...rerank };
-  return { ...retrieval.context({ principal, retrieval: { rerank: changed } }), reranker: zealot };
+  const crossEncoder = { ...config.memory.retrieval.crossEncoder, candidates };
+  const settings = { rerank: 'cross-encoder' as const, crossEncoder };
+  return { ...retrieval.context({ principal, retrieval: settings }), reranker: zealot };
 }
 
 beforeEach(() => {
@@ -40,26 +41,34 @@ async function storeEpisodes(...contents: string[]): Promise<string[]> {
 }
 
 describe('a reranker', () => {
-  it('reads the best matches with the query, and decides with its whole weight', async () => {
+  it('reads the best matches with the query, and lifts what answers it', async () => {
     await storeEpisodes('tea tea tea', 'tea with zest', 'tea zzz');
     const { results } = await searchMemories(withReranker(), { query: 'tea -coffee' });
 
-    expect(contentsOf({ results })).toEqual(['tea zzz', 'tea with zest', 'tea tea tea']);
+    expect(contentsOf(await searchMemories(plain, { query: 'tea -coffee' }))[0]).toBe('tea tea tea');
+    expect(contentsOf({ results })[0]).toBe('tea zzz');
     expect(asked).toEqual([
       { query: 'tea', texts: expect.arrayContaining(['tea zzz', 'tea with zest', 'tea tea tea']) },
     ]);
-    expect(results.map(({ parts }) => parts.rerankScore)).toEqual([3 / 7, 1 / 13, 0]);
+    const scores = new Map(results.map(({ memory, parts }) => [memory.row.content, parts.match?.rerankScore]));
+    expect(scores).toEqual(
+      new Map([
+        ['tea zzz', 3 / 4],
+        ['tea with zest', 1 / 2],
+        ['tea tea tea', 0],
+      ]),
+    );
   });
 
-  it('joins what it says to the match by its weight', async () => {
+  it('counts as much as the match', async () => {
     await storeEpisodes('tea tea tea', 'tea zzz');
     const before = await searchMemories(plain, { query: 'tea' });
-    const { results } = await searchMemories(withReranker({ weight: 0.25 }), { query: 'tea' });
+    const { results } = await searchMemories(withReranker(), { query: 'tea' });
     const best = before.results[0]?.score ?? 0;
 
     for (const { memory, score, parts } of results) {
       const relevance = before.results.find((one) => one.memory.row.id === memory.row.id)?.relevance ?? Number.NaN;
-      expect(score).toBeCloseTo(best * (0.75 * relevance + 0.25 * (parts.rerankScore ?? Number.NaN)), 10);
+      expect(score).toBeCloseTo(best * (0.5 * relevance + 0.5 * (parts.match?.rerankScore ?? Number.NaN)), 10);
     }
     expect(results[0]?.relevance).toBe(1);
   });
@@ -67,11 +76,11 @@ describe('a reranker', () => {
   it('reads no more than configured, and leaves the others behind as they were', async () => {
     await storeEpisodes('tea', 'tea and a little milk', 'tea and milk and sugar and zzz');
     const order = contentsOf(await searchMemories(plain, { query: 'tea' }));
-    const { results } = await searchMemories(withReranker({ candidates: 2, weight: 0.5 }), { query: 'tea' });
+    const { results } = await searchMemories(withReranker(2), { query: 'tea' });
 
     expect(asked.map(({ texts }) => texts)).toEqual([order.slice(0, 2)]);
     expect(contentsOf({ results })).toEqual(order);
-    expect(results.map(({ parts }) => parts.rerankScore)).toEqual([0, 0, null]);
+    expect(results.map(({ parts }) => parts.match?.rerankScore)).toEqual([0, 0, null]);
   });
 
   it('is not asked in the plain modes, nor where nothing is found', async () => {
@@ -88,8 +97,8 @@ describe('a reranker', () => {
     const explained = await explainMemory(withReranker(), { query: 'tea', memory: { type: 'fact', id } });
 
     expect(asked[0]?.texts).toEqual([expect.stringContaining('guest')]);
-    expect(results[0]?.parts.rerankScore).toBeGreaterThan(0);
-    expect(explained.scores?.parts?.rerankScore).toBe(results[0]?.parts.rerankScore);
+    expect(results[0]?.parts.match?.rerankScore).toBeGreaterThan(0);
+    expect(explained.ranked?.parts.match?.rerankScore).toBe(results[0]?.parts.match?.rerankScore);
   });
 
   it('reads the text of then as of a past moment', async () => {

@@ -1,27 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { completeSearch, completeTokenBudget } from '../../src/retrieval/query/defaults.ts';
-import { compositeScore } from '../../src/retrieval/pipeline/score.ts';
+import { sumParts } from '../../src/retrieval/pipeline/score.ts';
 import { testConfig } from '../support/config.ts';
 
 const { retrieval } = testConfig().memory;
 
 describe('the composite score', () => {
   it('weighs relevance, importance, recency and confidence as configured', () => {
-    const parts = { relevance: 1, importance: 0.5, recency: 0.25, confidence: 0.1 };
+    const parts = { relevance: 1, importance: 0.5, recency: 0.25, confidence: 0.1, maturityWeight: 1 };
 
-    expect(compositeScore(parts, retrieval.scoreWeights)).toBeCloseTo(0.4 + 0.15 + 0.05 + 0.01, 10);
+    expect(sumParts(parts, retrieval.scoreWeights)).toBeCloseTo(0.4 + 0.15 + 0.05 + 0.01, 10);
   });
 
   it('is 1 at most and 0 at least', () => {
-    const all = (value: number): Parameters<typeof compositeScore>[0] => ({
+    const all = (value: number): Parameters<typeof sumParts>[0] => ({
       relevance: value,
       importance: value,
       recency: value,
       confidence: value,
+      maturityWeight: 1,
     });
 
-    expect(compositeScore(all(1), retrieval.scoreWeights)).toBeCloseTo(1, 10);
-    expect(compositeScore(all(0), retrieval.scoreWeights)).toBe(0);
+    expect(sumParts(all(1), retrieval.scoreWeights)).toBeCloseTo(1, 10);
+    expect(sumParts(all(0), retrieval.scoreWeights)).toBe(0);
   });
 });
 

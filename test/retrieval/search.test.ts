@@ -4,7 +4,7 @@ import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { storeFact } from '../../src/memory/facts/facts.ts';
 import { storeRule } from '../../src/memory/rules/rules.ts';
-import { steady } from '../../src/retrieval/pipeline/fuse.ts';
+import { roundScore } from '../../src/retrieval/pipeline/ranked.ts';
 import { searchMemories, searchMemoriesBatch } from '../../src/retrieval/search.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';
 
@@ -55,22 +55,6 @@ describe('a keyword search', () => {
     expect(results).toHaveLength(1);
     expect(results[0]?.score).toBeCloseTo((inverseFrequency * 2 * 1.9) / (2 + norm), 6);
   });
-
-  it.each([0, 700])(
-    'goes by whether a word occurs, and no further, if k1 is 0 (each of %s rows looked at)',
-    async (rows) => {
-      await store('ramen ramen egg', 'ramen', '🍜', 'corn');
-      const { bm25 } = context.config.memory.retrieval;
-      const changed = { exactScanRows: rows, bm25: { ...bm25, k1: 0 } };
-      const by = retrieval.context({ principal: context.principal, retrieval: changed });
-      const { results } = await searchMemories(by, { query: 'ramen corn', mode: 'keyword' });
-      const scores = new Map(results.map(({ memory, score }) => [memory.row.content, score]));
-
-      expect([...scores.keys()].toSorted()).toEqual(['corn', 'ramen', 'ramen ramen egg']);
-      expect(scores.get('ramen')).toBeCloseTo(scores.get('ramen ramen egg') ?? 0, 6);
-      expect(scores.get('corn')).toBeGreaterThan(scores.get('ramen') ?? 0);
-    },
-  );
 
   it('knows the forms of a word', async () => {
     await store('We went camping by the lakes');
@@ -203,9 +187,9 @@ describe('a keyword search', () => {
     const visitor = results.find(({ memory }) => memory.row.content.includes('visitor'));
     const stranger = results.find(({ memory }) => memory.row.content.includes('stranger'));
 
-    expect(visitor?.parts.keywordScore).toBeCloseTo(stranger?.parts.keywordScore ?? 0, 10);
-    expect(visitor?.parts.lentScore).toBeGreaterThan(0);
-    expect(stranger?.parts.lentScore).toBe(0);
+    expect(visitor?.parts.match?.keywordScore).toBeCloseTo(stranger?.parts.match?.keywordScore ?? 0, 10);
+    expect(visitor?.parts.match?.lentScore).toBeGreaterThan(0);
+    expect(stranger?.parts.match?.lentScore).toBe(0);
     expect(results.map(({ memory }) => memory.row.content)).not.toContain('Good morning to you');
   });
 });
@@ -214,12 +198,12 @@ describe('a semantic search', () => {
   it('is ordered by similarity', async () => {
     await store('grapefruit marmalade', 'grape juice', 'a wooden chair');
     const { results } = await searchMemories(context, { query: 'grapefruit marmalade', mode: 'semantic' });
-    const similarities = results.map(({ parts }) => parts.similarity ?? 0);
+    const similarities = results.map(({ parts }) => parts.match?.similarity ?? 0);
 
     expect(contentsOf({ results })[0]).toBe('grapefruit marmalade');
     expect(similarities).toEqual(similarities.toSorted((a, b) => b - a));
     expect(similarities[0]).toBeCloseTo(1, 5);
-    expect(results.map(({ score }) => score)).toEqual(similarities.map(steady));
+    expect(results.map(({ score }) => score)).toEqual(similarities.map(roundScore));
   });
 
   it('finds through the index what it finds row by row', async () => {
@@ -249,7 +233,7 @@ describe('a semantic search', () => {
 
     expect(semantic).toMatchObject({ results: [], semanticChannel: 'model_changed' });
     expect(contentsOf(hybrid)).toEqual(['tea time']);
-    expect(hybrid.results[0]?.parts.similarity).toBeNull();
+    expect(hybrid.results[0]?.parts.match?.similarity).toBeNull();
   });
 });
 
@@ -259,21 +243,29 @@ describe('a hybrid search', () => {
     const { results } = await searchMemories(context, { query: 'marmalade toast' });
 
     expect(contentsOf({ results })[0]).toBe('marmalade toast');
-    expect(results[0]?.parts).toMatchObject({ semanticRank: 1, keywordRank: 1 });
+    expect(results[0]?.parts.match).toMatchObject({ semanticRank: 1, keywordRank: 1 });
     expect(results[0]?.relevance).toBe(1);
     expect(contentsOf({ results })).toContain('a chair');
   });
 
-  it('fuses reciprocal ranks when so configured', async () => {
+  it('fuses reciprocal ranks, and tells that score beside the one of the features', async () => {
     await store('marmalade toast', 'toast');
-    const rrf = retrieval.context({
-      principal: context.principal,
-      retrieval: { fusion: 'rrf', rrfK: 60, channelWeights: { semantic: 0.5, keyword: 0.5 } },
-    });
-    const { results } = await searchMemories(rrf, { query: 'marmalade toast' });
+    const { results } = await searchMemories(context, { query: 'marmalade toast' });
 
-    expect(results[0]?.score).toBeCloseTo(1 / 61, 10);
-    expect(results[1]?.score).toBeCloseTo(1 / 62, 10);
+    expect(results.map(({ parts }) => parts.match?.fusionScore)).toEqual([
+      expect.closeTo(2 / 61, 10),
+      expect.closeTo(2 / 62, 10),
+    ]);
+    expect(results.map(({ parts }) => parts.match?.rerankScore)).toEqual(results.map(({ score }) => score));
+  });
+
+  it('goes by the reciprocal ranks alone when reranking is off', async () => {
+    await store('marmalade toast', 'toast');
+    const off = retrieval.context({ principal: context.principal, retrieval: { rerank: 'off', rrfK: 10 } });
+    const { results } = await searchMemories(off, { query: 'marmalade toast' });
+
+    expect(results.map(({ score }) => score)).toEqual([expect.closeTo(2 / 11, 10), expect.closeTo(2 / 12, 10)]);
+    expect(results.map(({ parts }) => parts.match?.rerankScore)).toEqual([null, null]);
   });
 
   it('answers the same a hundred times', async () => {
@@ -302,10 +294,10 @@ describe('a hybrid search', () => {
     await store('tea for the guest');
     await storeFact(context, { subject: 'guest', predicate: 'drinks', content: 'tea' });
     await storeRule(context, { content: 'Serve tea at five' });
-    const { results, candidates, milliseconds } = await searchMemories(context, { query: 'tea' });
+    const { results, considered, milliseconds } = await searchMemories(context, { query: 'tea' });
 
     expect(results.map(({ memory }) => memory.type).toSorted()).toEqual(['episode', 'fact', 'rule']);
-    expect(candidates).toBe(3);
+    expect(considered).toHaveLength(3);
     expect(Object.keys(milliseconds).toSorted()).toEqual(['candidates', 'embed', 'fuse', 'load', 'plan']);
   });
 

@@ -1,4 +1,5 @@
-import { openDatabase, type DatabaseOptions } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import type { DatabaseOptions } from '../../src/db/engines/engine.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { readInput } from './run-typescript.ts';
 

@@ -1,7 +1,8 @@
 import { writeSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Config } from '../../src/config/schema.ts';
-import { openDatabase, type DatabaseOptions } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import type { DatabaseOptions } from '../../src/db/engines/engine.ts';
 import { createEmbedder } from '../../src/embedding/create-embedder.ts';
 import { consolidateWith } from '../../src/lifecycle/consolidation/consolidate-with.ts';
 import type { ConsolidationEngine } from '../../src/lifecycle/consolidation/engine.ts';
@@ -29,6 +30,7 @@ const context: MemoryContext = {
     ...config.memory.embedding,
     model: 'none',
     dimensions: 384,
+    maxTextsInFlight: 1,
     downloadDirectory: '',
     logger,
   }),

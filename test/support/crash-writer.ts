@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
-import { openDatabase, type Database, type DatabaseOptions } from '../../src/db/database.ts';
+import { openDatabase, type Database } from '../../src/db/database.ts';
+import type { DatabaseOptions } from '../../src/db/engines/engine.ts';
 import { insertMemories } from '../../src/db/queries/memories.ts';
 import { readInput } from './run-typescript.ts';
 

@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
-import { openDatabase, type DatabaseOptions } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import type { DatabaseOptions } from '../../src/db/engines/engine.ts';
 import { createEmbedder } from '../../src/embedding/create-embedder.ts';
 import type { Embedder } from '../../src/embedding/embedder.ts';
 import { embedderOptions } from '../../src/create-memory.ts';

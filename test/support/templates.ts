@@ -4,7 +4,7 @@ import { appendFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from 'pg';
-import type { DatabaseOptions } from '../../src/db/database.ts';
+import type { DatabaseOptions } from '../../src/db/engines/engine.ts';
 import { readMigrations } from '../../src/db/migrate.ts';
 import { packageRoot } from '../../src/shared/package-root.ts';
 import type { BuildTemplate, BuiltTemplate } from './build-template.ts';

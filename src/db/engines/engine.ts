@@ -3,7 +3,18 @@ import type { EventChannel } from '../events/event-channel.ts';
 
 export type EngineName = 'pglite' | 'postgres';
 
-/** Where the bytes go. Everything above speaks to both engines through `pg` pools and cannot tell them apart. */
+export interface DatabaseOptions {
+  home: string;
+  name: string;
+  url: string | undefined;
+  migrationUrl: string | undefined;
+  poolSize: number;
+  connectTimeoutMs: number;
+  statementTimeoutMs: number;
+  transactionTimeoutMs: number;
+}
+
+/** Where the bytes go. Everything above uses both engines through `pg` pools and cannot tell them apart. */
 export interface Engine {
   readonly name: EngineName;
   /** For people: where the data is, with no password in it. */

@@ -1,5 +1,4 @@
-import type { DatabaseOptions } from '../database.ts';
-import type { Engine } from './engine.ts';
+import type { DatabaseOptions, Engine } from './engine.ts';
 import { openPglite } from './pglite-engine.ts';
 import { openPostgres } from './postgres-engine.ts';
 

@@ -1,6 +1,6 @@
 import { listAccesses, type AccessKind, type AccessRecord } from '../../memory/accesses.ts';
 import { builder } from '../builder.ts';
-import { pageOf, totalCount } from '../pages.ts';
+import { readPage, totalCount } from '../pages.ts';
 
 const AccessKindEnum = builder.enumType('AccessKind', {
   description: 'What a request was for.',
@@ -23,7 +23,7 @@ const AccessRecordRef = builder.objectRef<AccessRecord>('AccessRecord').implemen
       // A check constraint of the table holds the same values as the enum.
       resolve: ({ kind }) => kind as AccessKind,
     }),
-    actor: t.exposeString('actor', { description: 'Who it was, and by which token.' }),
+    actor: t.exposeString('actor', { description: 'The caller, with the id of its token.' }),
     requestId: t.exposeString('requestId', { description: 'The request.' }),
     operations: t.exposeStringList('operations', { description: 'The fields of the API that it asked for.' }),
     ids: t.exposeStringList('ids', { description: 'The ids that it named, at most a hundred.' }),
@@ -43,9 +43,9 @@ builder.queryField('accesses', (t) =>
   t.connection(
     {
       type: AccessRecordRef,
-      description: 'Who looked at what: reads of admins, and requests into this tenant and out of it, newest first.',
+      description: 'Access records: reads of admins, and requests into this tenant and out of it, newest first.',
       resolve: (_root, args, { memory }) =>
-        pageOf(args, async (page) => {
+        readPage('accesses', args, async (page) => {
           const { records, total } = await listAccesses(memory, page);
           return { items: records, total };
         }) as never,

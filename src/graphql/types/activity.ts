@@ -23,13 +23,13 @@ import { setFrameId } from '../feeds.ts';
 import { EntityTypeEnum, MemoryEventRef } from './event.ts';
 
 const ActivityFilterInput = builder.inputType('ActivityFilter', {
-  description: 'Which events are wanted. What is not given does not narrow.',
+  description: 'Filter of events. Conditions that are left out do not narrow.',
   fields: (t) => ({
-    eventTypes: t.stringList({ description: 'What was done, such as "fact.stored"; any of at most 50.' }),
-    entityTypes: t.field({ type: [EntityTypeEnum], description: 'What it was done to; any of these.' }),
+    eventTypes: t.stringList({ description: 'Event types such as "fact.stored": any of these, at most 50.' }),
+    entityTypes: t.field({ type: [EntityTypeEnum], description: 'Types of the changed entity: any of these.' }),
     entityId: t.string({ description: 'Which one: the UUID of a memory, for example.' }),
-    actor: t.string({ description: 'Who did it, as the event has it, such as "butler:health".' }),
-    requestId: t.string({ description: 'The request that it was done on.' }),
+    actor: t.string({ description: 'The actor of the event, such as "butler:health".' }),
+    requestId: t.string({ description: 'Id of the request that made the change.' }),
     since: t.field({ type: 'DateTime', description: 'From this moment on.' }),
     until: t.field({ type: 'DateTime', description: 'Before this moment.' }),
     scope: t.string({ description: 'Facts and rules of this scope, episodes of this butler, and their links.' }),
@@ -43,8 +43,8 @@ builder.queryField('activity', (t) =>
   t.connection(
     {
       type: MemoryEventRef,
-      description: 'What was done to memories, newest first.',
-      args: { filter: t.arg({ type: ActivityFilterInput, description: 'Which events are wanted.' }) },
+      description: 'The events of memories, newest first.',
+      args: { filter: t.arg({ type: ActivityFilterInput, description: 'Filter of events.' }) },
       resolve: async (_root, { filter, ...args }, context, info) => {
         for (const name of ['first', 'last'] as const) checkNumber(name, args[name] ?? 1, 0, activityLimit);
         const options = {
@@ -105,7 +105,7 @@ builder.queryField('activityStream', (t) =>
   t.field({
     type: ActivityPageRef,
     description:
-      'What was done to memories since a moment or a place, oldest first, for callers that ask again and again. Without `since`, the latest events.',
+      'The events of memories after a moment or a position, oldest first, for callers that poll. Without `since`, the latest events.',
     args: {
       since: t.arg.string({
         description: `${sinceAllowed.charAt(0).toUpperCase()}${sinceAllowed.slice(1)}.`,
@@ -133,9 +133,9 @@ builder.subscriptionField('activity', (t) =>
   t.field({
     type: MemoryEventRef,
     description:
-      'What is done to memories, as it is committed. Who subscribes again with the id of the last event that was seen misses none and sees none twice.',
+      'The events of memories, as they are committed. A client that subscribes again with the id of the last event it saw misses none and gets none twice.',
     args: {
-      filter: t.arg({ type: ActivityFilterInput, description: 'Which events are wanted.' }),
+      filter: t.arg({ type: ActivityFilterInput, description: 'Filter of events.' }),
       after: t.arg.string({
         description:
           'UUID or global id of the last event that was seen. Without it, the feed begins now. Over server-sent events, the header Last-Event-ID takes its place: each frame has the UUID of its event as `id`.',

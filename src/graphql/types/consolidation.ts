@@ -8,7 +8,7 @@ import type { ConsolidationPrompt } from '../../lifecycle/consolidation/prompt.t
 import { requeueEpisodes, type RequeueOutcome, type RequeueStatus } from '../../lifecycle/consolidation/requeue.ts';
 import { getRun, type ConsolidationRun, type RunStatus } from '../../lifecycle/consolidation/run.ts';
 import { builder } from '../builder.ts';
-import { pageOf, totalCount } from '../pages.ts';
+import { readPage, totalCount } from '../pages.ts';
 import { writeResult } from '../results.ts';
 import { EpisodeRef } from './episode.ts';
 
@@ -58,7 +58,7 @@ export const ConsolidationRunRef = builder.objectRef<ConsolidationRun>('Consolid
   description: "One attempt to turn a butler's episodes into facts and rules.",
   fields: (t) => ({
     uuid: t.expose('id', { type: 'UUID', description: 'The run.' }),
-    butler: t.exposeString('butler', { description: 'Whose episodes they are.' }),
+    butler: t.exposeString('butler', { description: 'The butler whose episodes they are.' }),
     engine: t.field({
       type: EngineEnum,
       description: 'What turned them into facts and rules.',
@@ -69,7 +69,9 @@ export const ConsolidationRunRef = builder.objectRef<ConsolidationRun>('Consolid
       description: 'How far it is.',
       resolve: ({ status }) => status as RunStatus,
     }),
-    worker: t.exposeString('worker', { description: 'Who claimed the episodes: a process, or the actor of an agent.' }),
+    worker: t.exposeString('worker', {
+      description: 'The worker that claimed the episodes: a process, or the actor of an agent.',
+    }),
     leaseExpiresAt: t.expose('leaseExpiresAt', {
       type: 'DateTime',
       nullable: true,
@@ -81,7 +83,7 @@ export const ConsolidationRunRef = builder.objectRef<ConsolidationRun>('Consolid
     factsCreated: t.exposeInt('factsCreated', { description: 'Facts that it stored.' }),
     factsUpdated: t.exposeInt('factsUpdated', { description: 'Facts that took the place of those it named.' }),
     rulesCreated: t.exposeInt('rulesCreated', { description: 'Rules that it stored.' }),
-    confirmations: t.exposeInt('confirmations', { description: 'What was known already and was confirmed.' }),
+    confirmations: t.exposeInt('confirmations', { description: 'Memories that were known already and confirmed.' }),
     linksCreated: t.exposeInt('linksCreated', { description: 'Links between episodes and memories that it made.' }),
     refusedItems: t.field({
       type: [RefusedItemRef],
@@ -97,7 +99,7 @@ export const ConsolidationRunRef = builder.objectRef<ConsolidationRun>('Consolid
         type: EpisodeRef,
         description: 'The episodes that it claimed and that are still there, in the order in which they were stored.',
         resolve: (run, args, { memory }) =>
-          pageOf(args, async (page) => {
+          readPage('consolidationRun.episodes', args, async (page) => {
             const { episodes, total } = await listEpisodesOf(memory, run, page);
             return { items: episodes, total };
           }) as never,
@@ -109,7 +111,7 @@ export const ConsolidationRunRef = builder.objectRef<ConsolidationRun>('Consolid
 });
 
 const RunFilterInput = builder.inputType('ConsolidationRunFilter', {
-  description: 'Which runs are wanted. What is not given does not narrow.',
+  description: 'Filter of runs. Conditions that are left out do not narrow.',
   fields: (t) => ({
     status: t.field({ type: [RunStatusEnum], description: 'Any of these.' }),
     engine: t.field({ type: [EngineEnum], description: 'Any of these.' }),
@@ -124,7 +126,7 @@ builder.queryField('consolidationRuns', (t) =>
       description: 'Consolidation runs, newest first. A butler sees its own.',
       args: { filter: t.arg({ type: RunFilterInput, description: 'Which are wanted.' }) },
       resolve: (_root, { filter, ...args }, { memory }) =>
-        pageOf(args, async (page) => {
+        readPage('consolidationRuns', args, async (page) => {
           const { runs, total } = await listRuns(memory, filter ?? {}, page);
           return { items: runs, total };
         }) as never,
@@ -203,7 +205,7 @@ const RunInput = builder.inputType('RenewConsolidationInput', {
 });
 
 const SubmitConsolidationInput = builder.inputType('SubmitConsolidationInput', {
-  description: 'What was made of claimed episodes.',
+  description: 'The output for claimed episodes.',
   fields: (t) => ({
     runId: t.string({ required: true, description: 'UUID of the run, from claimConsolidation.' }),
     output: t.field({
@@ -240,7 +242,7 @@ const RequeueEpisodesInput = builder.inputType('RequeueEpisodesInput', {
     status: t.field({ type: RequeueStatusEnum, description: 'In this state. Default: dead_letter and failed.' }),
     engine: t.field({
       type: EngineEnum,
-      description: 'Whose last run was of this engine. Required with the status consolidated.',
+      description: 'Only episodes whose last run used this engine. Required with the status consolidated.',
     }),
     butler: t.string({ description: 'Of this butler. The role butler can name only itself.' }),
     since: t.field({ type: 'DateTime', description: 'Stored at this moment or later.' }),

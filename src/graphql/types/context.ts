@@ -56,7 +56,7 @@ const ContextRef = builder.objectRef<ContextOutcome>('Context').implement({
 });
 
 const ContextInputType = builder.inputType('ContextInput', {
-  description: 'Who is about to work on what.',
+  description: 'The butler and its task.',
   fields: (t) => ({
     triggerPrompt: t.string({ required: true, description: 'What the butler is about to work on.' }),
     butler: t.string({
@@ -96,7 +96,7 @@ builder.queryFields((t) => ({
     complexity: 40,
     args: {
       ...countShownArgument,
-      input: t.arg({ type: ContextInputType, required: true, description: 'Who is about to work on what.' }),
+      input: t.arg({ type: ContextInputType, required: true, description: 'The butler and its task.' }),
     },
     resolve: async (_root, { input, countReference }, context) => {
       const outcome = await buildContext(context.memory, input);

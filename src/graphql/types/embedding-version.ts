@@ -1,4 +1,4 @@
-import { listVersionProgress, type VersionProgress } from '../../lifecycle/reembed.ts';
+import { listVersionProgress, type VersionProgress } from '../../lifecycle/embedding-progress.ts';
 import { builder } from '../builder.ts';
 
 const EmbeddingVersionStatusEnum = builder.enumType('EmbeddingVersionStatus', {
@@ -26,7 +26,7 @@ const EmbeddingVersionRef = builder.objectRef<VersionProgress>('EmbeddingVersion
     model: t.string({ description: 'Its name.', resolve: ({ version }) => version.model }),
     dtype: t.string({ description: 'Precision of its weights.', resolve: ({ version }) => version.dtype }),
     digest: t.string({
-      description: 'By what its weights are told from others.',
+      description: 'Digest of its weights.',
       resolve: ({ version }) => version.digest,
     }),
     dimensions: t.int({ description: 'Length of its vectors.', resolve: ({ version }) => version.dimensions }),

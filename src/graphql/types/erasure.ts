@@ -17,7 +17,7 @@ import { CountRef } from './stats.ts';
 const ErasedMemoryRef = builder.objectRef<MemoryReference>('ErasedMemory').implement({
   description: 'A memory by its type and UUID, and nothing of what it says or said.',
   fields: (t) => ({
-    type: t.expose('type', { type: MemoryTypeEnum, description: 'Which of the three it is.' }),
+    type: t.expose('type', { type: MemoryTypeEnum, description: 'The memory type: episode, fact or rule.' }),
     uuid: t.expose('id', { type: 'UUID', description: 'Its UUID.' }),
   }),
 });
@@ -27,8 +27,8 @@ const ErasureRef = builder.objectRef<Erasure>('Erasure').implement({
   fields: (t) => ({
     uuid: t.expose('id', { type: 'UUID', description: 'The erasure.' }),
     erasedAt: t.expose('erasedAt', { type: 'DateTime', description: 'When it was done.' }),
-    actor: t.exposeString('actor', { description: 'Who did it.' }),
-    requestId: t.exposeString('requestId', { description: 'On which request.' }),
+    actor: t.exposeString('actor', { description: 'The actor.' }),
+    requestId: t.exposeString('requestId', { description: 'Id of the request.' }),
     memories: t.field({
       type: [ErasedMemoryRef],
       description: 'What was erased.',
@@ -81,7 +81,7 @@ builder.queryField('erasurePlan', (t) =>
     type: ErasurePlanRef,
     description: 'A dry run of `eraseMemory` or `eraseSubject`: what it would take. Give type and id, or subject.',
     args: {
-      type: t.arg({ type: MemoryTypeEnum, description: 'Which of the three it is.' }),
+      type: t.arg({ type: MemoryTypeEnum, description: 'The memory type: episode, fact or rule.' }),
       id: t.arg.string({ description: 'UUID of the memory.' }),
       includeDerived: t.arg.boolean({ description: includeDerived }),
       subject: t.arg.string({ description: 'The subject.' }),
@@ -98,9 +98,9 @@ builder.queryField('erasurePlan', (t) =>
 const EraseMemoryInput = builder.inputType('EraseMemoryInput', {
   description: 'Which memory is to be erased.',
   fields: (t) => ({
-    type: t.field({ type: MemoryTypeEnum, required: true, description: 'Which of the three it is.' }),
+    type: t.field({ type: MemoryTypeEnum, required: true, description: 'The memory type: episode, fact or rule.' }),
     id: t.string({ required: true, description: 'UUID of the memory.' }),
-    confirm: t.string({ required: true, description: 'The UUID once more: what is erased cannot be brought back.' }),
+    confirm: t.string({ required: true, description: 'The UUID again, as a confirmation: erasure cannot be undone.' }),
     includeDerived: t.boolean({ description: includeDerived }),
   }),
 });
@@ -122,7 +122,7 @@ builder.mutationField('eraseMemory', (t) =>
   t.field({
     type: erasedMemory.type,
     description:
-      'Takes a memory out of the world for good: its row, vectors and judgements, what its events, receipts and runs say of it. It cannot be undone; `forget` can.',
+      'Permanently erases a memory: its row, vectors and judgements, and its text in events, receipts and runs. It cannot be undone; `forget` can.',
     args: { input: t.arg({ type: EraseMemoryInput, required: true, description: 'The memory.' }) },
     resolve: (_root, { input }, { memory }) => erasedMemory.answer(memory, (context) => eraseMemory(context, input)),
   }),
@@ -132,7 +132,7 @@ builder.mutationField('eraseSubject', (t) =>
   t.field({
     type: erasedSubject.type,
     description:
-      'Takes everything about a subject out of the world for good: all facts about it, and the memories that mention it if they are asked for. It cannot be undone.',
+      'Permanently erases all facts about a subject, and on request the memories that mention it. It cannot be undone.',
     args: { input: t.arg({ type: EraseSubjectInput, required: true, description: 'The subject.' }) },
     resolve: (_root, { input }, { memory }) => erasedSubject.answer(memory, (context) => eraseSubject(context, input)),
   }),

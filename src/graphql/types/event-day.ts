@@ -3,7 +3,7 @@ import { builder } from '../builder.ts';
 import { CountRef } from './stats.ts';
 
 const EventDayRef = builder.objectRef<EventDay>('EventDay').implement({
-  description: 'What was done on one day, in numbers.',
+  description: 'The number of events on one day.',
   fields: (t) => ({
     day: t.exposeString('day', { description: 'The day in UTC: 2026-03-01.' }),
     counts: t.field({ type: [CountRef], description: 'By the type of the event.', resolve: ({ counts }) => counts }),
@@ -13,7 +13,7 @@ const EventDayRef = builder.objectRef<EventDay>('EventDay').implement({
 builder.queryField('activityByDay', (t) =>
   t.field({
     type: [EventDayRef],
-    description: 'What was done on each day, in numbers: for charts. Days on which nothing was done are left out.',
+    description: 'The number of events on each day, for charts. Days without events are left out.',
     args: {
       from: t.arg({ type: 'DateTime', description: 'From the day of this moment on. Default: 30 days before `to`.' }),
       to: t.arg({ type: 'DateTime', description: 'To the day of this moment, with it. Default: today.' }),

@@ -23,7 +23,7 @@ export const EntityTypeEnum = builder.enumType('EntityType', {
   } satisfies Record<EntityType, { description: string }>,
 });
 
-/** What is global may have been learned from an episode that is not. What is sealed is told to who may read it. */
+/** Opens sealed content, and hides the source episode of a global memory from callers that may not read it. */
 async function tellSnapshot(context: MemoryContext, kept: Snapshot | null): Promise<Snapshot | null> {
   const snapshot = kept && (await openSnapshot(context, kept));
   const id = snapshot?.['source_episode_id'];
@@ -38,7 +38,7 @@ export const MemoryEventRef = builder.prismaNode('MemoryEvent', {
   findUnique: (id, { memory }) => ({ tenantId_id: { tenantId: memory.principal.tenantId, id } }),
   fields: (t) => ({
     uuid: t.expose('id', { type: 'UUID', description: 'The id by which feeds are resumed and events undone.' }),
-    eventType: t.exposeString('eventType', { description: 'What was done, such as "fact.stored".' }),
+    eventType: t.exposeString('eventType', { description: 'The event type, such as "fact.stored".' }),
     entityType: t.field({
       type: EntityTypeEnum,
       description: 'What it was done to.',
@@ -49,8 +49,8 @@ export const MemoryEventRef = builder.prismaNode('MemoryEvent', {
       description: 'Which one: the UUID, or for a link its source, relation and target.',
     }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it was done.' }),
-    actor: t.exposeString('actor', { description: 'Who did it: a role, with the butler if there is one.' }),
-    requestId: t.exposeString('requestId', { description: 'The request that it was done on.' }),
+    actor: t.exposeString('actor', { description: 'The actor: a role, with the butler if there is one.' }),
+    requestId: t.exposeString('requestId', { description: 'Id of the request that made the change.' }),
     subrequestId: t.exposeString('subrequestId', { nullable: true, description: 'The part of that request.' }),
     segmentId: t.exposeString('segmentId', { nullable: true, description: 'The segment of that part.' }),
     before: t.field({

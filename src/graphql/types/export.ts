@@ -17,7 +17,7 @@ const ExportPageRef = builder.objectRef<ExportPage>('SubjectExport').implement({
 builder.queryField('exportSubject', (t) =>
   t.field({
     type: ExportPageRef,
-    description: 'All that is known of a subject, page by page, for whoever asks what is kept about them.',
+    description: "Everything stored about a subject, page by page, to answer a request for one's data.",
     args: {
       subject: t.arg.string({ required: true, description: 'The subject, however it is spelled.' }),
       first: t.arg.int({ description: 'How many memories at most: 1 to 50. Default: 20.' }),

@@ -17,9 +17,9 @@ export const FactRef = builder.prismaNode('Fact', {
   interfaces: [MemoryInterface],
   findUnique: (id, { memory }) => ({ tenantId_id: { tenantId: memory.principal.tenantId, id } }),
   fields: (t) => ({
-    subject: t.exposeString('subject', { description: 'Who or what it is about, as it was written.' }),
+    subject: t.exposeString('subject', { description: 'The person or thing it is about, as it was written.' }),
     predicate: t.exposeString('predicate', { description: 'What it says about the subject, as it was written.' }),
-    scope: t.exposeString('scope', { description: 'Who may see it: "global", or the name of one butler.' }),
+    scope: t.exposeString('scope', { description: 'Visibility: "global", or the name of one butler.' }),
     kind: t.field({
       type: FactKindEnum,
       description: 'Whether it lasts or is a point in time.',
@@ -77,13 +77,13 @@ export const FactRef = builder.prismaNode('Fact', {
 const StoreFactInput = builder.inputType('StoreFactInput', {
   description: 'A fact to store.',
   fields: (t) => ({
-    subject: t.string({ required: true, description: 'Who or what it is about, such as "user".' }),
+    subject: t.string({ required: true, description: 'The person or thing it is about, such as "user".' }),
     predicate: t.string({ required: true, description: 'What it says of the subject, such as "favourite_food".' }),
     content: t.string({ required: true, description: 'What holds.' }),
     importance: t.float({ description: 'From 1 (trivial) to 10 (vital). Default 5.' }),
     permanence: t.field({ type: PermanenceEnum, description: 'How fast it decays. Default standard.' }),
     confidence: t.float({ description: 'From 0 to 1. Default 1.' }),
-    scope: t.string({ description: 'Who may see it: "global", or the name of one butler. Default global.' }),
+    scope: t.string({ description: 'Visibility: "global", or the name of one butler. Default global.' }),
     kind: t.field({ type: FactKindEnum, description: 'An event is never superseded. Default state.' }),
     tags: t.stringList({ description: 'Words to filter by; at most 64.' }),
     metadata: t.field({ type: 'JSONObject', description: 'Anything structured that should come back with it.' }),

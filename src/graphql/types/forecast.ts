@@ -1,8 +1,7 @@
 import { resolveCursorConnection } from '@pothos/plugin-relay';
 import { countForecast, forecastFading, type Forecast } from '../../lifecycle/forecast.ts';
-import { checkLimit } from '../../memory/values.ts';
 import { builder } from '../builder.ts';
-import { pageLimit } from '../pages.ts';
+import { checkPageSize, pageLimit } from '../pages.ts';
 import { MemoryInterface } from './memory.ts';
 
 /** What will fade, and when: the queue of those who review. */
@@ -38,7 +37,7 @@ builder.queryField('fading', (t) =>
         }),
       },
       resolve: async (_root, { withinDays, ...args }, { memory }) => {
-        for (const field of ['first', 'last'] as const) checkLimit(field, args[field], 1, pageLimit);
+        checkPageSize(args);
         const days = withinDays ?? usualDays;
         const connection = await resolveCursorConnection(
           { args, defaultSize: 20, maxSize: pageLimit, toCursor: (forecast) => (forecast as Forecast).cursor },

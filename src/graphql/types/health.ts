@@ -76,7 +76,7 @@ builder.subscriptionField('health', (t) =>
 
 const watchIntervalMs = 1000;
 
-/** By hand: a generator that waits cannot be told that nobody wants it any more. */
+/** Not a generator: `return()` of a generator that waits does not end the wait. */
 function watchHealth(probe: HealthProbe): AsyncIterableIterator<Health> {
   const ending = new AbortController();
   const changes = readChanges(probe, ending.signal);

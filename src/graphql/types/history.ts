@@ -1,4 +1,3 @@
-import type { MemoryType } from '../../db/tables.ts';
 import {
   checkSpan,
   countChanges,
@@ -7,14 +6,14 @@ import {
   type MemoryChange,
   type Span,
 } from '../../memory/history/diff.ts';
-import { findMemoryAsOf, readHistory, readStates, type Version } from '../../memory/history/history.ts';
+import { findMemoryAsOf, listStates, readHistory, type Version } from '../../memory/history/history.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { readTimeline, type TimelineEntry } from '../../memory/history/timeline.ts';
 import { undoEvent } from '../../memory/history/undo.ts';
 import { checkDate } from '../../memory/values.ts';
 import { builder } from '../builder.ts';
 import { ChangeKindEnum, MemoryTypeEnum, ValidityEnum } from '../enums.ts';
-import { pageOf, totalCount } from '../pages.ts';
+import { readPage, totalCount } from '../pages.ts';
 import { writeResult } from '../results.ts';
 import { MemoryEventRef } from './event.ts';
 import type { FactRef } from './fact.ts';
@@ -26,7 +25,11 @@ import { MemoryInterface } from './memory.ts';
 const VersionRef = builder.objectRef<Version>('MemoryVersion').implement({
   description: 'One state of a memory, and the event that led to it.',
   fields: (t) => ({
-    event: t.field({ type: MemoryEventRef, description: 'What was done.', resolve: ({ event }) => event }),
+    event: t.field({
+      type: MemoryEventRef,
+      description: 'The event that made this version.',
+      resolve: ({ event }) => event,
+    }),
     memory: t.field({
       type: MemoryInterface,
       nullable: true,
@@ -44,7 +47,7 @@ interface HistoryShape extends MemoryReference {
 const HistoryRef = builder.objectRef<HistoryShape>('MemoryHistory').implement({
   description: 'All that was ever done to a memory.',
   fields: (t) => ({
-    type: t.expose('type', { type: MemoryTypeEnum, description: 'Which of the three it is.' }),
+    type: t.expose('type', { type: MemoryTypeEnum, description: 'The memory type: episode, fact or rule.' }),
     uuid: t.expose('id', { type: 'UUID', description: 'Its UUID.' }),
     versions: t.field({
       type: [VersionRef],
@@ -59,7 +62,7 @@ builder.queryField('history', (t) =>
     type: HistoryRef,
     description: 'All that was ever done to a memory, oldest first, with the memory as it was each time.',
     args: {
-      type: t.arg({ type: MemoryTypeEnum, required: true, description: 'Which of the three it is.' }),
+      type: t.arg({ type: MemoryTypeEnum, required: true, description: 'The memory type: episode, fact or rule.' }),
       id: t.arg.string({ required: true, description: 'UUID of the memory.' }),
     },
     resolve: async (_root, reference, { memory }) => ({
@@ -74,7 +77,7 @@ interface PastShape {
 }
 
 const PastRef = builder.objectRef<PastShape>('PastState').implement({
-  description: 'What was known at a moment: states, confidence and maturity as they were. References are not kept.',
+  description: 'The memory at a moment: states, confidence and maturity as they were. References are not part of it.',
   fields: (t) => ({
     at: t.expose('at', { type: 'DateTime', description: 'The moment.' }),
     memory: t.field({
@@ -82,7 +85,7 @@ const PastRef = builder.objectRef<PastShape>('PastState').implement({
       nullable: true,
       description: 'One memory as it was; null if it was not there.',
       args: {
-        type: t.arg({ type: MemoryTypeEnum, required: true, description: 'Which of the three it is.' }),
+        type: t.arg({ type: MemoryTypeEnum, required: true, description: 'The memory type: episode, fact or rule.' }),
         id: t.arg.string({ required: true, description: 'UUID of the memory.' }),
       },
       resolve: ({ at }, reference, { memory }) => findMemoryAsOf(memory, reference, at),
@@ -102,17 +105,10 @@ for (const { type, name, ref } of lists) {
           subject: t.arg.string({ description: 'Facts about this.' }),
           predicate: t.arg.string({ description: 'Facts that say this of their subject.' }),
         },
-        resolve: async ({ at }, { validity, scope, subject, predicate, ...args }, { memory }) =>
-          pageOf(args, async ({ offset, limit }) => {
-            const { rows, total } = await readStates(memory, {
-              type,
-              at,
-              offset,
-              limit,
-              equal: equalTo(type, validity, scope),
-              ...(subject && { subject }),
-              ...(predicate && { predicate }),
-            });
+        resolve: ({ at }, { validity, scope, subject, predicate, ...args }, { memory }) =>
+          readPage(`asOf.${name}`, args, async (page) => {
+            const filter = { validity, scope, subject, predicate };
+            const { rows, total } = await listStates(memory, { type, at }, filter, page);
             return { items: rows, total };
           }) as never,
       },
@@ -120,17 +116,6 @@ for (const { type, name, ref } of lists) {
       { name: `Past${ref.name}Edge`, description: `One of the ${name}, and its place.` },
     ),
   );
-}
-
-function equalTo(
-  type: MemoryType,
-  validity: readonly string[] | null | undefined,
-  scope: string | null | undefined,
-): Partial<Record<'validity' | 'scope' | 'butler', string[]>> {
-  return {
-    ...(validity && type !== 'episode' && { validity: [...validity] }),
-    ...(scope && { [type === 'episode' ? 'butler' : 'scope']: type === 'episode' ? [scope] : ['global', scope] }),
-  };
 }
 
 builder.queryField('asOf', (t) =>
@@ -148,7 +133,7 @@ builder.queryField('asOf', (t) =>
 const MemoryChangeRef = builder.objectRef<MemoryChange>('MemoryChange').implement({
   description: 'What became of one memory between two moments.',
   fields: (t) => ({
-    type: t.expose('type', { type: MemoryTypeEnum, description: 'Which of the three it is.' }),
+    type: t.expose('type', { type: MemoryTypeEnum, description: 'The memory type: episode, fact or rule.' }),
     uuid: t.expose('id', { type: 'UUID', description: 'Its UUID.' }),
     kind: t.expose('kind', { type: ChangeKindEnum, description: 'What became of it.' }),
     eventCount: t.exposeInt('eventCount', { description: 'How many events it took.' }),
@@ -171,7 +156,7 @@ const MemoryChangeRef = builder.objectRef<MemoryChange>('MemoryChange').implemen
 const ChangeCountRef = builder.objectRef<ChangeCount>('ChangeCount').implement({
   description: 'How many memories of a type went the same way.',
   fields: (t) => ({
-    type: t.expose('type', { type: MemoryTypeEnum, description: 'Which of the three they are.' }),
+    type: t.expose('type', { type: MemoryTypeEnum, description: 'The memory type: episode, fact or rule.' }),
     kind: t.expose('kind', { type: ChangeKindEnum, description: 'What became of them.' }),
     count: t.exposeInt('count', { description: 'How many.' }),
   }),
@@ -192,7 +177,7 @@ const DiffRef = builder.objectRef<Span>('Diff').implement({
         type: MemoryChangeRef,
         description: 'Memory by memory, the latest change first.',
         resolve: (span, args, { memory }) =>
-          pageOf(args, async (page) => {
+          readPage('diff.changes', args, async (page) => {
             const { changes, total } = await listChanges(memory, span, page);
             return { items: changes, total };
           }) as never,
@@ -239,7 +224,7 @@ builder.queryField('timeline', (t) =>
         to: t.arg({ type: 'DateTime', description: 'Happened before this moment.' }),
       },
       resolve: (_root, { types, filter, from, to, ...args }, { memory }) =>
-        pageOf(args, async (page) => {
+        readPage('timeline', args, async (page) => {
           const { entries, total } = await readTimeline(memory, { types, filter, from, to }, page);
           return { items: entries, total };
         }) as never,

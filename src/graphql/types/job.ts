@@ -9,7 +9,7 @@ import {
 import type { SweepReport } from '../../lifecycle/sweep.ts';
 import { checkOneOf } from '../../memory/values.ts';
 import { builder } from '../builder.ts';
-import { pageOf, totalCount } from '../pages.ts';
+import { readPage, totalCount } from '../pages.ts';
 import { writeResult } from '../results.ts';
 import { CountRef } from './stats.ts';
 
@@ -46,7 +46,7 @@ const JobRunRef = builder.objectRef<JobRun>('JobRun').implement({
       description: 'What started it.',
       resolve: ({ startedBy }) => startedBy as RunOptions['startedBy'],
     }),
-    actor: t.exposeString('actor', { description: 'Who started it.' }),
+    actor: t.exposeString('actor', { description: 'The actor that started it.' }),
     startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it began.' }),
     finishedAt: t.expose('finishedAt', { type: 'DateTime', nullable: true, description: 'When it ended.' }),
     done: t.exposeInt('done', { description: 'How much of it was done when it last said so.' }),
@@ -67,7 +67,7 @@ builder.queryField('jobRuns', (t) =>
       description: 'Runs of jobs in this tenant, newest first.',
       args: { name: t.arg.string({ description: 'Only of this job.' }) },
       resolve: (_root, { name, ...args }, { memory, jobs }) =>
-        pageOf(args, async (page) => {
+        readPage('jobRuns', args, async (page) => {
           const job = name == null ? undefined : checkOneOf('name', name, jobs.names);
           const { runs, total } = await listJobRuns(memory, job, page);
           return { items: runs, total };

@@ -33,7 +33,7 @@ const TombstoneReasonEnum = builder.enumType('TombstoneReason', {
 });
 
 const TombstoneRef = builder.objectRef<Tombstone>('Tombstone').implement({
-  description: 'What is left of a memory that is gone: enough to answer a citation, nothing of what it said.',
+  description: 'The tombstone of a removed memory: enough to answer a citation, without its content.',
   fields: (t) => ({
     type: t.expose('type', { type: MemoryTypeEnum, description: 'What it was.' }),
     uuid: t.expose('id', { type: 'UUID', description: 'The id that it had.' }),
@@ -149,7 +149,7 @@ builder.interfaceFields(MemoryInterface, (t) => ({
 const MemoryReferenceInput = builder.inputType('MemoryReferenceInput', {
   description: 'One memory, by type and UUID.',
   fields: (t) => ({
-    type: t.field({ type: MemoryTypeEnum, required: true, description: 'Which of the three it is.' }),
+    type: t.field({ type: MemoryTypeEnum, required: true, description: 'The memory type: episode, fact or rule.' }),
     id: t.string({ required: true, description: 'UUID of the memory.' }),
   }),
 });

@@ -3,7 +3,6 @@ import type { MemoryOrder } from '../../db/sql/list-memories.ts';
 import type { MemoryType } from '../../db/tables.ts';
 import { countList, listMemories, type ListChoice } from '../../memory/lists.ts';
 import type { MemoryRow } from '../../memory/memories.ts';
-import { checkLimit } from '../../memory/values.ts';
 import { builder } from '../builder.ts';
 import { asNode } from '../nodes.ts';
 import {
@@ -14,7 +13,7 @@ import {
   PermanenceEnum,
   ValidityEnum,
 } from '../enums.ts';
-import { pageLimit } from '../pages.ts';
+import { checkPageSize, pageLimit } from '../pages.ts';
 import { EpisodeRef } from './episode.ts';
 import { FactRef } from './fact.ts';
 import { RuleRef } from './rule.ts';
@@ -23,7 +22,7 @@ import { RuleRef } from './rule.ts';
 
 export const MemoryFilterInput = builder.inputType('MemoryFilter', {
   description:
-    'Which memories are wanted. What is not given does not narrow; a condition that a type cannot meet excludes it.',
+    'Filter of memories. Conditions that are left out do not narrow; a condition that a type cannot meet excludes it.',
   fields: (t) => ({
     scope: t.string({ description: 'Facts and rules of "global" and this scope; episodes of this butler.' }),
     butler: t.string({ description: 'The butler that observed or learned it.' }),
@@ -34,7 +33,7 @@ export const MemoryFilterInput = builder.inputType('MemoryFilter', {
     permanence: t.field({ type: [PermanenceEnum], description: 'Any of these. Facts only.' }),
     maturity: t.field({ type: [MaturityEnum], description: 'Any of these. Rules only.' }),
     kind: t.field({ type: FactKindEnum, description: 'Facts that last, or points in time.' }),
-    subject: t.string({ description: 'Whom or what a fact is about; case, blanks, - and _ do not matter.' }),
+    subject: t.string({ description: 'The subject of a fact; case, blanks, - and _ do not matter.' }),
     predicate: t.string({ description: 'What a fact says of its subject; case, blanks, - and _ do not matter.' }),
     tags: t.stringList({ description: 'All of these.' }),
     from: t.field({ type: 'DateTime', description: 'Stored at this moment or later.' }),
@@ -101,7 +100,7 @@ for (const { type, name, ref, description } of lists) {
         resolve: async (_root, { filter, order, ...args }, { memory }) => {
           const choice = choiceOf(type, filter, order);
           const cursors = new WeakMap<MemoryRow, string>();
-          for (const field of ['first', 'last'] as const) checkLimit(field, args[field], 1, pageLimit);
+          checkPageSize(args);
           const connection = await resolveCursorConnection(
             {
               args,

@@ -33,7 +33,7 @@ export const MemoryInterface = builder.interfaceRef<MemoryRow | StoredRow>('Memo
   fields: (t) => ({
     type: t.field({
       type: MemoryTypeEnum,
-      description: 'Which of the three it is.',
+      description: 'The memory type: episode, fact or rule.',
       resolve: (row) => memoryTypeOf(row),
     }),
     uuid: t.expose('id', { type: 'UUID', description: 'The id as MCP tools give and take it.' }),
@@ -79,7 +79,7 @@ builder.queryField('memory', (t) =>
     description: 'One memory by its id, whatever its state; null when it is not there.',
     args: {
       ...countReferenceArgument,
-      type: t.arg({ type: MemoryTypeEnum, description: 'Which of the three it is, if that is known.' }),
+      type: t.arg({ type: MemoryTypeEnum, description: 'The memory type, if it is known.' }),
       id: t.arg.string({ required: true, description: 'UUID of the memory, or its global id.' }),
       sessionId: t.arg.string({
         description: 'UUID of the session that asks. Default for promotion: one session for each butler and UTC day.',
@@ -113,7 +113,7 @@ async function findByAnyId(
 const MemoryWriteInput = builder.inputType('MemoryWriteInput', {
   description: 'Which memory is meant.',
   fields: (t) => ({
-    type: t.field({ type: MemoryTypeEnum, required: true, description: 'Which of the three it is.' }),
+    type: t.field({ type: MemoryTypeEnum, required: true, description: 'The memory type: episode, fact or rule.' }),
     id: t.string({ required: true, description: 'UUID of the memory.' }),
     idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
   }),

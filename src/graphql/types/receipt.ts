@@ -1,14 +1,10 @@
 import { invalidInput } from '../../shared/errors.ts';
 import { explainReceipt } from '../../retrieval/explain/explain-receipt.ts';
 import { explainMemory, type MemoryExplanation } from '../../retrieval/explain/explain.ts';
-import {
-  getReceipt,
-  type Receipt,
-  type ReceiptCandidate,
-  type ReceiptChoice,
-  type ReceiptDrop,
-  type ReceiptSummary,
-} from '../../retrieval/receipts/receipts.ts';
+import type { MemoryReference } from '../../memory/links/links.ts';
+import type { DropStage, Ranked } from '../../retrieval/pipeline/ranked.ts';
+import type { ReceiptChoice } from '../../retrieval/receipts/receipt-form.ts';
+import { getReceipt, listDropped, type Receipt, type ReceiptSummary } from '../../retrieval/receipts/receipts.ts';
 import { replayReceipt, type ReplayOutcome } from '../../retrieval/receipts/replay.ts';
 import type { Intent } from '../../retrieval/query/intent.ts';
 import type { TokenizerName } from '../../retrieval/context/tokenizers.ts';
@@ -19,10 +15,10 @@ import { loadersOf } from '../loaders.ts';
 import { MemoryInterface, referenceOf } from './memory.ts';
 import { MatchPartsRef, ScorePartsRef } from './search.ts';
 
-/** What was given out and why: receipts, explanations and replays. */
+/** Receipts, explanations and replays. */
 
 const ReceiptKindEnum = builder.enumType('ReceiptKind', {
-  description: 'What was asked for.',
+  description: 'The kind of read that a receipt records.',
   values: {
     context: { description: 'A context.' },
     recall: { description: 'A recall.' },
@@ -30,24 +26,24 @@ const ReceiptKindEnum = builder.enumType('ReceiptKind', {
   } satisfies Record<Receipt['kind'], { description: string }>,
 });
 
-const CandidateRef = builder.objectRef<ReceiptCandidate>('ReceiptCandidate').implement({
+const CandidateRef = builder.objectRef<Ranked<MemoryReference>>('ReceiptCandidate').implement({
   description: 'A memory that was ranked, and by what.',
   fields: (t) => ({
-    type: t.expose('type', { type: MemoryTypeEnum, description: 'Which of the three it is.' }),
-    uuid: t.expose('id', { type: 'UUID', description: 'Which one.' }),
+    type: t.field({ type: MemoryTypeEnum, description: 'Memory type.', resolve: ({ memory }) => memory.type }),
+    uuid: t.field({ type: 'UUID', description: 'UUID of the memory.', resolve: ({ memory }) => memory.id }),
     score: t.exposeFloat('score', { description: 'What it was ordered by.' }),
     relevance: t.exposeFloat('relevance', { description: 'How well it matched, as a share of the best.' }),
     parts: t.field({
       type: MatchPartsRef,
       nullable: true,
       description: 'How well it matched, by channel; null for what was not searched for.',
-      resolve: ({ parts }) => parts,
+      resolve: ({ parts }) => parts.match,
     }),
     scoreParts: t.field({
       type: ScorePartsRef,
       nullable: true,
       description: 'What the score was made of; null for a search.',
-      resolve: ({ composite }) => composite,
+      resolve: ({ parts }) => parts.composite,
     }),
   }),
 });
@@ -55,7 +51,7 @@ const CandidateRef = builder.objectRef<ReceiptCandidate>('ReceiptCandidate').imp
 const ChoiceRef = builder.objectRef<ReceiptChoice>('ReceiptChoice').implement({
   description: 'A memory that was shown, and in which state.',
   fields: (t) => ({
-    type: t.expose('type', { type: MemoryTypeEnum, description: 'Which of the three it is.' }),
+    type: t.expose('type', { type: MemoryTypeEnum, description: 'The memory type: episode, fact or rule.' }),
     uuid: t.expose('id', { type: 'UUID', description: 'Which one.' }),
     version: t.exposeInt('version', { description: 'The version that was shown.' }),
     score: t.exposeFloat('score', { description: 'What it was chosen by.' }),
@@ -69,12 +65,16 @@ const ChoiceRef = builder.objectRef<ReceiptChoice>('ReceiptChoice').implement({
   }),
 });
 
-const DropRef = builder.objectRef<ReceiptDrop>('ReceiptDrop').implement({
+const DropRef = builder.objectRef<Ranked<MemoryReference>>('ReceiptDrop').implement({
   description: 'A memory that was ranked and not shown.',
   fields: (t) => ({
-    type: t.expose('type', { type: MemoryTypeEnum, description: 'Which of the three it is.' }),
-    uuid: t.expose('id', { type: 'UUID', description: 'Which one.' }),
-    stage: t.expose('stage', { type: DropStageEnum, description: 'The stage that dropped it.' }),
+    type: t.field({ type: MemoryTypeEnum, description: 'Memory type.', resolve: ({ memory }) => memory.type }),
+    uuid: t.field({ type: 'UUID', description: 'UUID of the memory.', resolve: ({ memory }) => memory.id }),
+    stage: t.field({
+      type: DropStageEnum,
+      description: 'The stage that dropped it.',
+      resolve: ({ droppedBy }) => droppedBy as DropStage,
+    }),
     reason: t.exposeString('reason', { nullable: true, description: 'Why, where the stage alone does not say it.' }),
   }),
 });
@@ -82,14 +82,14 @@ const DropRef = builder.objectRef<ReceiptDrop>('ReceiptDrop').implement({
 type AnyReceipt = Receipt | ReceiptSummary;
 
 const ReceiptFields = builder.interfaceRef<AnyReceipt>('ReceiptSummary').implement({
-  description: 'Who was given what, in short.',
+  description: 'The fields that every receipt has.',
   resolveType: (receipt) => ('chosen' in receipt ? 'Receipt' : 'ReceiptOfMemory'),
   fields: (t) => ({
     uuid: t.expose('id', { type: 'UUID', description: 'By which it is opened again.' }),
-    kind: t.expose('kind', { type: ReceiptKindEnum, description: 'What was asked for.' }),
-    butler: t.exposeString('butler', { nullable: true, description: 'For whom.' }),
+    kind: t.expose('kind', { type: ReceiptKindEnum, description: 'The kind of read.' }),
+    butler: t.exposeString('butler', { nullable: true, description: 'The butler that it was for.' }),
     sessionId: t.expose('sessionId', { type: 'UUID', nullable: true, description: 'In which session.' }),
-    requestId: t.exposeString('requestId', { nullable: true, description: 'On which request.' }),
+    requestId: t.exposeString('requestId', { nullable: true, description: 'Id of the request.' }),
     query: t.exposeString('query', { description: 'The text that was asked with.' }),
     intent: t.field({
       type: IntentEnum,
@@ -111,7 +111,7 @@ const ReceiptFields = builder.interfaceRef<AnyReceipt>('ReceiptSummary').impleme
 });
 
 const ReceiptRef = builder.objectRef<Receipt>('Receipt').implement({
-  description: 'What was given out, what was not, and why: enough to open a past answer again.',
+  description: 'The record of an answer: the memories shown, those left out and why, enough to open it again.',
   interfaces: [ReceiptFields],
   fields: (t) => ({
     tokenizer: t.field({
@@ -133,8 +133,12 @@ const ReceiptRef = builder.objectRef<Receipt>('Receipt').implement({
       description: 'What was ranked, best first.',
       resolve: ({ candidates }) => candidates,
     }),
-    chosen: t.field({ type: [ChoiceRef], description: 'What was shown, in order.', resolve: ({ chosen }) => chosen }),
-    dropped: t.field({ type: [DropRef], description: 'What was not.', resolve: ({ dropped }) => dropped }),
+    chosen: t.field({
+      type: [ChoiceRef],
+      description: 'The memories shown, in order.',
+      resolve: ({ chosen }) => chosen,
+    }),
+    dropped: t.field({ type: [DropRef], description: 'The memories left out.', resolve: listDropped }),
   }),
 });
 
@@ -165,7 +169,7 @@ const ExplanationRef = builder.objectRef<MemoryExplanation>('MemoryExplanation')
   fields: (t) => ({
     type: t.field({
       type: MemoryTypeEnum,
-      description: 'Which of the three it is.',
+      description: 'The memory type: episode, fact or rule.',
       resolve: ({ memory }) => memory.type,
     }),
     uuid: t.field({ type: 'UUID', description: 'Which one.', resolve: ({ memory }) => memory.id }),
@@ -187,24 +191,24 @@ const ExplanationRef = builder.objectRef<MemoryExplanation>('MemoryExplanation')
     score: t.float({
       nullable: true,
       description: 'What it was ranked by.',
-      resolve: ({ scores }) => scores?.score ?? null,
+      resolve: ({ ranked }) => ranked?.score ?? null,
     }),
     relevance: t.float({
       nullable: true,
       description: 'How well it matches, as a share of the best.',
-      resolve: ({ scores }) => scores?.relevance ?? null,
+      resolve: ({ ranked }) => ranked?.relevance ?? null,
     }),
     parts: t.field({
       type: MatchPartsRef,
       nullable: true,
       description: 'How well it matches, by channel.',
-      resolve: ({ scores }) => scores?.parts ?? null,
+      resolve: ({ ranked }) => ranked?.parts.match ?? null,
     }),
     scoreParts: t.field({
       type: ScorePartsRef,
       nullable: true,
       description: 'What the score is made of.',
-      resolve: ({ scores }) => scores?.composite ?? null,
+      resolve: ({ ranked }) => ranked?.parts.composite ?? null,
     }),
   }),
 });
@@ -239,7 +243,7 @@ const ExplainInput = builder.inputType('ExplainInput', {
   fields: (t) => ({
     receiptId: t.string({ description: 'UUID of a receipt. Alone.' }),
     query: t.string({ description: 'The text that is asked with.' }),
-    type: t.field({ type: MemoryTypeEnum, description: 'Which of the three the memory is.' }),
+    type: t.field({ type: MemoryTypeEnum, description: 'The memory type: episode, fact or rule.' }),
     id: t.string({ description: 'UUID of the memory.' }),
     kind: t.field({ type: ReceiptKindEnum, description: 'How the text is asked. Default recall.' }),
     types: t.field({
@@ -265,7 +269,7 @@ const ReplayRef = builder.objectRef<ReplayOutcome>('Replay').implement({
     isExact: t.exposeBoolean('isExact', { description: 'Whether it is what was given out, to the byte.' }),
     memories: t.field({
       type: [MemoryInterface],
-      description: 'What was shown, in the state in which it was shown.',
+      description: 'The memories shown, in the version that was shown.',
       resolve: ({ memories }) => memories.map(({ row }) => row),
     }),
   }),

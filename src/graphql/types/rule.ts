@@ -21,7 +21,7 @@ export const RuleRef = builder.prismaNode('Rule', {
       nullable: true,
       description: 'What an anti-pattern said before it became a warning.',
     }),
-    scope: t.exposeString('scope', { description: 'Whom it concerns: "global", or the name of one butler.' }),
+    scope: t.exposeString('scope', { description: 'Scope: "global", or the name of one butler.' }),
     maturity: t.field({
       type: MaturityEnum,
       description: 'How much trust it has earned.',
@@ -88,7 +88,7 @@ const StoreRuleInput = builder.inputType('StoreRuleInput', {
   description: 'A rule to store.',
   fields: (t) => ({
     content: t.string({ required: true, description: 'What to do, as an instruction.' }),
-    scope: t.string({ description: 'Whom it concerns: "global", or the name of one butler. Default global.' }),
+    scope: t.string({ description: 'Scope: "global", or the name of one butler. Default global.' }),
     importance: t.float({ description: 'From 1 (trivial) to 10 (vital). Default 5.' }),
     tags: t.stringList({ description: 'Words to filter by; at most 64.' }),
     metadata: t.field({ type: 'JSONObject', description: 'Anything structured that should come back with it.' }),

@@ -2,21 +2,11 @@ import { effectiveConfidence } from '../../memory/confidence.ts';
 import { memoryTypeOf } from '../../memory/memories.ts';
 import { viewedAt } from '../../memory/history/snapshots.ts';
 import { onlyButlerOf } from '../../memory/reach.ts';
-import { draftOf, keepReceipts } from '../../retrieval/receipts/receipts.ts';
-import {
-  recallMemories,
-  recallMemoriesBatch,
-  type RecallInput,
-  type RecallOutcome,
-  type RecallResult,
-} from '../../retrieval/recall.ts';
-import {
-  searchMemories,
-  searchMemoriesBatch,
-  type SearchInput,
-  type SearchOutcome,
-  type SearchResult,
-} from '../../retrieval/search.ts';
+import type { LoadedMemory } from '../../retrieval/pipeline/load.ts';
+import type { CompositeParts, MatchParts, Ranked } from '../../retrieval/pipeline/ranked.ts';
+import { recallMemories, recallMemoriesBatch, type RecallInput } from '../../retrieval/recall.ts';
+import { draftReceipt, keepReceipts } from '../../retrieval/receipts/receipts.ts';
+import { searchMemories, searchMemoriesBatch, type SearchInput, type SearchOutcome } from '../../retrieval/search.ts';
 import { searchModes, type SearchMode } from '../../retrieval/query/defaults.ts';
 import { builder } from '../builder.ts';
 import type { GraphQLContext } from '../context.ts';
@@ -35,7 +25,7 @@ const SearchModeEnum = builder.enumType('SearchMode', {
   values: Object.fromEntries(searchModes.map((mode) => [mode, modeDescriptions[mode]])) as typeof modeDescriptions,
 });
 
-export const MatchPartsRef = builder.objectRef<SearchResult['parts']>('MatchParts').implement({
+export const MatchPartsRef = builder.objectRef<MatchParts>('MatchParts').implement({
   description: 'How well a memory matches, by channel.',
   fields: (t) => ({
     similarity: t.exposeFloat('similarity', {
@@ -59,15 +49,20 @@ export const MatchPartsRef = builder.objectRef<SearchResult['parts']>('MatchPart
       nullable: true,
       description: 'Whether it is an episode that asks something, which counts less than one that tells something.',
     }),
+    fusionScore: t.exposeFloat('fusionScore', {
+      nullable: true,
+      description:
+        'Stage 1 of a hybrid search: 1 / (k + rank), summed over both channels. Null in the modes of one channel.',
+    }),
     rerankScore: t.exposeFloat('rerankScore', {
       nullable: true,
       description:
-        'What a cross-encoder says of it, 0 to 1; null where none is configured or it was not among the best.',
+        'Stage 2: the weighted features of the match, or what a cross-encoder says of it, 0 to 1. Null where rerank is off or the cross-encoder did not read it.',
     }),
   }),
 });
 
-export const ScorePartsRef = builder.objectRef<RecallResult['composite']>('ScoreParts').implement({
+export const ScorePartsRef = builder.objectRef<CompositeParts>('ScoreParts').implement({
   description:
     'What the score of a recall is made of. Each part is from 0 to 1 and has its weight in the configuration.',
   fields: (t) => ({
@@ -81,31 +76,32 @@ export const ScorePartsRef = builder.objectRef<RecallResult['composite']>('Score
   }),
 });
 
-type Found = SearchResult & Partial<Pick<RecallResult, 'composite'>>;
-
-const MemoryMatchRef = builder.objectRef<Found>('MemoryMatch').implement({
+const MemoryMatchRef = builder.objectRef<Ranked<LoadedMemory>>('MemoryMatch').implement({
   description: 'A memory that was found, and why.',
   fields: (t) => ({
     memory: t.field({ type: MemoryInterface, description: 'The memory.', resolve: ({ memory }) => memory.row }),
     type: t.field({
       type: MemoryTypeEnum,
-      description: 'Which of the three it is.',
+      description: 'The memory type: episode, fact or rule.',
       resolve: ({ memory }) => memoryTypeOf(memory.row),
     }),
     uuid: t.field({ type: 'UUID', description: 'Its UUID.', resolve: ({ memory }) => memory.row.id }),
     score: t.exposeFloat('score', { description: 'What it is ordered by.' }),
     relevance: t.exposeFloat('relevance', { description: 'How well it matches, as a share of the best: 0 to 1.' }),
-    isWarning: t.exposeBoolean('isWarning', { description: 'Whether it says what not to do.' }),
+    isWarning: t.boolean({
+      description: 'Whether it is an anti-pattern: a rule that says what not to do.',
+      resolve: ({ memory }) => memory.maturity === 'anti_pattern',
+    }),
     parts: t.field({
       type: MatchPartsRef,
       description: 'How well it matches, by channel.',
-      resolve: ({ parts }) => parts,
+      resolve: ({ parts }) => parts.match as MatchParts,
     }),
     scoreParts: t.field({
       type: ScorePartsRef,
       nullable: true,
       description: 'What the score is made of; null for a search, whose score is the match alone.',
-      resolve: ({ composite }) => composite ?? null,
+      resolve: ({ parts }) => parts.composite,
     }),
     effectiveConfidence: t.float({
       nullable: true,
@@ -117,12 +113,15 @@ const MemoryMatchRef = builder.objectRef<Found>('MemoryMatch').implement({
 });
 
 const SearchAnswerRef = builder.objectRef<Answer>('SearchAnswer').implement({
-  description: 'What was found.',
+  description: 'The memories found.',
   fields: (t) => ({
     query: t.exposeString('query', { description: 'The text as it was used.' }),
     mode: t.expose('mode', { type: SearchModeEnum, description: 'How memories were matched.' }),
     intent: t.expose('intent', { type: IntentEnum, description: 'What the text seems to ask for.' }),
-    candidates: t.exposeInt('candidates', { description: 'How many memories were ranked.' }),
+    candidates: t.int({
+      description: 'How many memories were ranked.',
+      resolve: ({ considered }) => considered.length,
+    }),
     receiptId: t.field({
       type: 'UUID',
       nullable: true,
@@ -155,7 +154,7 @@ const filterFields = (t: Parameters<Parameters<typeof builder.inputType>[1]['fie
   generation: t.field({ type: [GenerationEnum], description: 'Any of these.' }),
   permanence: t.field({ type: [PermanenceEnum], description: 'Any of these. Facts and rules.' }),
   maturity: t.field({ type: [MaturityEnum], description: 'Any of these. Rules only.' }),
-  subject: t.string({ description: 'Whom or what a fact is about.' }),
+  subject: t.string({ description: 'The subject of a fact.' }),
   predicate: t.string({ description: 'What a fact says of its subject.' }),
   butler: t.string({ description: 'The butler that observed or learned it.' }),
   tags: t.stringList({ description: 'All of these.' }),
@@ -192,7 +191,7 @@ const RecallInputType = builder.inputType('RecallInput', {
 /** Its answers are there already: each costs what is asked of it, and no more. */
 const inMemory = { field: 0, multiplier: 1 };
 
-type Answer = (SearchOutcome | RecallOutcome) & { receiptId?: string };
+type Answer = SearchOutcome & { receiptId?: string };
 
 const SearchBatchRef = builder.objectRef<{ answers: Answer[] }>('SearchBatch').implement({
   description: 'What several searches or recalls found.',
@@ -236,11 +235,11 @@ function answerSearches(
 async function answerRecalls(
   context: GraphQLContext,
   { inputs, countReference }: Asked<RecallInput>,
-  outcomes: readonly RecallOutcome[],
+  outcomes: readonly SearchOutcome[],
 ): Promise<Answer[]> {
   const { memory } = context;
   const drafts = outcomes.map((outcome, place) =>
-    draftOf(memory, outcome, {
+    draftReceipt(memory, outcome, {
       kind: 'recall',
       butler: onlyButlerOf(memory) ?? inputs[place]?.scope ?? null,
       sessionId: outcome.sessionId,

@@ -47,7 +47,7 @@ async function loadSource(
 builder.interfaceFields(MemoryInterface, (t) => ({
   events: t.field({
     type: [MemoryEventRef],
-    description: 'What was done to it, newest first.',
+    description: 'Its events, newest first.',
     complexity: limitComplexity,
     args: { limit: t.arg.int({ defaultValue: usualLimit, description: limitDescription }) },
     resolve: (row, { limit }, { memory }) =>

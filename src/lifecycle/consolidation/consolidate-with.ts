@@ -8,7 +8,8 @@ import type { SweepOptions, SweepReport } from '../sweep.ts';
 import { applyOutput } from './apply.ts';
 import { claimEpisodes, type Claim } from './claim.ts';
 import { countWaiting } from './due.ts';
-import { EngineError, type ConsolidationEngine, type Usage } from './engine.ts';
+import { EngineError, type ConsolidationEngine } from './engine.ts';
+import type { Usage } from './run.ts';
 import { failRun, releaseRun, type FailedRun, type RunFailure } from './fail.ts';
 import { untilAborted, withLease } from './lease.ts';
 

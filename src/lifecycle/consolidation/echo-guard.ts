@@ -3,7 +3,7 @@ import type { MemoryContext } from '../../memory/context.ts';
 import { openReadable } from '../../memory/sealing.ts';
 import { fingerprintOf } from '../../retrieval/receipts/receipts.ts';
 import { blockStart } from '../../retrieval/context/sections.ts';
-import { wordsOf } from '../../retrieval/words-of.ts';
+import { findWords } from '../../shared/words.ts';
 import type { ClaimedEpisode } from './claim.ts';
 import { episodeIdOf } from './evidence.ts';
 import type { Evidence } from './output.ts';
@@ -192,7 +192,7 @@ function splitSentences(text: string): string[] {
 
 /** Reduces a text to its words in lower case with one blank between them, as fingerprints do. */
 function joinWords(text: string): string {
-  return wordsOf(text.normalize('NFKC')).join(' ');
+  return findWords(text.normalize('NFKC')).join(' ');
 }
 
 /** The sentences at the head of every context, which are no news either. */

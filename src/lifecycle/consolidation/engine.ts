@@ -1,6 +1,7 @@
 import type { MemoryContext } from '../../memory/context.ts';
 import type { Claim } from './claim.ts';
 import type { EngineName } from './engine-name.ts';
+import type { Usage } from './run.ts';
 
 export type { EngineName };
 
@@ -20,13 +21,6 @@ export interface Extraction extends Usage {
   episodeIds?: readonly string[] | undefined;
   /** Those that are too long for it even alone: no retry can mend that, they become `failed`. */
   tooLong?: readonly string[] | undefined;
-}
-
-/** What the record of the run keeps of the model, where there was one. */
-export interface Usage {
-  model?: string | undefined;
-  inputTokens?: number | undefined;
-  outputTokens?: number | undefined;
 }
 
 /** Why an engine could not answer. Its message is stored: it holds no secret and no text of an episode. */

@@ -7,9 +7,8 @@ import { mutate, type Mutation } from '../../memory/mutation.ts';
 import { authorize } from '../../memory/permissions.ts';
 import { checkUuid } from '../../memory/values.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
-import type { Usage } from './engine.ts';
 import { changeEpisodeStates } from './episode-states.ts';
-import { finishRun, getRun, lockRunningRun } from './run.ts';
+import { finishRun, getRun, lockRunningRun, type Usage } from './run.ts';
 import { sanitiseReason } from './sanitise-reason.ts';
 import type { EventType } from '../../memory/events.ts';
 

@@ -2,6 +2,7 @@ import type { ConsolidationRun, Episode, Prisma } from '../../generated/prisma/c
 import type { MemoryContext } from '../../memory/context.ts';
 import { isThere } from '../../memory/episodes/episodes.ts';
 import { onlyButlerOf } from '../../memory/reach.ts';
+import { checkOptionalName } from '../../memory/values.ts';
 import type { RunStatus } from './run.ts';
 import type { EngineName } from './engine-name.ts';
 
@@ -24,11 +25,12 @@ export async function listRuns(
 ): Promise<{ runs: ConsolidationRun[]; total: number }> {
   const { tenantId } = context.principal;
   const only = onlyButlerOf(context);
+  const name = checkOptionalName('butler', butler);
   const where: Prisma.ConsolidationRunWhereInput = {
     tenantId,
     ...(status && { status: { in: [...status] } }),
     ...(engine && { engine: { in: [...engine] } }),
-    AND: [butler ? { butler } : {}, only === null ? {} : { butler: only }],
+    AND: [name === null ? {} : { butler: name }, only === null ? {} : { butler: only }],
   };
   return context.db.transaction(async ({ consolidationRun }) => ({
     runs: await consolidationRun.findMany({

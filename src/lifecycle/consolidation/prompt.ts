@@ -3,7 +3,7 @@ import type { Fact, Rule } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { referenceKey, type Memory } from '../../memory/memories.ts';
 import { isSealedRow } from '../../memory/sealing.ts';
-import { recallMemoriesBatch, type RecallResult } from '../../retrieval/recall.ts';
+import { recallMemoriesBatch } from '../../retrieval/recall.ts';
 import { loadTokenizer, type Tokenizer } from '../../retrieval/context/tokenizers.ts';
 import type { Claim, ClaimedEpisode } from './claim.ts';
 import { consolidationInstructions, dataTags, type DataTag } from './instructions.ts';
@@ -121,7 +121,7 @@ async function findRelevant(
 
 function collect(
   found: Map<string, { memory: Memory; bestRank: number; weight: number }>,
-  results: readonly RecallResult[],
+  results: readonly { memory: Memory }[],
 ): void {
   for (const [rank, { memory }] of results.entries()) {
     // It may go to a server of others, which is nowhere to have what is encrypted here.

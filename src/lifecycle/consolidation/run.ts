@@ -13,6 +13,13 @@ export type { ConsolidationRun };
 export const runStatuses = ['running', 'succeeded', 'failed', 'lost'] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
+/** The model that answered and its tokens, as the run records them; empty for an engine without a model. */
+export interface Usage {
+  model?: string | undefined;
+  inputTokens?: number | undefined;
+  outputTokens?: number | undefined;
+}
+
 /** Throws NOT_FOUND for one that is unknown, or another butler's. */
 export async function getRun(context: MemoryContext, id: string): Promise<ConsolidationRun> {
   const { tenantId } = context.principal;

@@ -138,7 +138,7 @@ export const manageTools: readonly GroupedTool[] = [
   statsTool,
   {
     name: 'memory_activity_stream',
-    title: 'What was done lately',
+    title: 'Recent changes',
     operation: /* GraphQL */ `
       query MemoryActivityStream($since: String, $scope: String, $limit: Int) {
         activityStream(since: $since, scope: $scope, limit: $limit) { events { ${eventFields} } resumeFrom hasMore }

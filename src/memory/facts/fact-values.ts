@@ -97,10 +97,14 @@ export function normaliseFact(context: MemoryContext, input: StoreFactInput): Fa
     omissions: omissionsOf(redactor),
     isSealed: false,
   };
-  if (values.validFrom !== null && values.validTo !== null && values.validTo < values.validFrom) {
-    throw invalidInput('valid_to', 'not before valid_from', values.validTo);
-  }
+  checkValidTime(values);
   return values;
+}
+
+export function checkValidTime({ validFrom, validTo }: Pick<FactValues, 'validFrom' | 'validTo'>): void {
+  if (validFrom !== null && validTo !== null && validTo < validFrom) {
+    throw invalidInput('valid_to', 'not before valid_from', validTo);
+  }
 }
 
 /**

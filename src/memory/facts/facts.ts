@@ -14,7 +14,14 @@ import { getMemory } from '../memories.ts';
 import { changeMemory, createMemory, type Mutation } from '../mutation.ts';
 import { authorize } from '../permissions.ts';
 import { isSealedRow, openRow, openRows, sealedColumns, sealedPlaceholder } from '../sealing.ts';
-import { decideSealing, embeddedText, normaliseFact, type FactValues, type StoreFactInput } from './fact-values.ts';
+import {
+  checkValidTime,
+  decideSealing,
+  embeddedText,
+  normaliseFact,
+  type FactValues,
+  type StoreFactInput,
+} from './fact-values.ts';
 
 export type { Fact };
 
@@ -99,7 +106,9 @@ async function confirmStored(
   values: FactValues,
 ): Promise<string> {
   const { id } = live;
-  const attributes = await attributesToWrite(mutation, live, givenAttributes(given, values));
+  const named = givenAttributes(given, values);
+  checkValidTime({ ...live, ...named });
+  const attributes = await attributesToWrite(mutation, live, named);
   const columns: Columns<'fact'> = { ...attributes, validity: 'active', lastConfirmedAt: mutation.now };
   await changeMemory(mutation, { type: 'fact', id }, 'fact.confirmed', columns, { omissions: values.omissions });
   mutation.context.confirmed?.push(id);

@@ -11,7 +11,7 @@ import { referenceKey } from '../memories.ts';
 import type { Snapshot } from '../../db/queries/snapshots.ts';
 import { openSnapshot, openState } from '../sealing.ts';
 import { readPayload, toPastRow, type PastRow } from './snapshots.ts';
-import { checkDate, checkUuid } from '../values.ts';
+import { checkDate, checkOptionalName, checkUuid } from '../values.ts';
 
 /** One state of a memory, and the event that led to it. */
 export interface Version {
@@ -88,6 +88,37 @@ export async function findMemoryAsOf(
 ): Promise<PastRow | null> {
   const { rows } = await readStates(context, { type, at, ids: [checkUuid('id', id)], limit: 1 });
   return rows[0] ?? null;
+}
+
+export interface PastFilter {
+  validity?: readonly string[] | null | undefined;
+  /** A butler, for episodes. */
+  scope?: string | null | undefined;
+  subject?: string | null | undefined;
+  predicate?: string | null | undefined;
+}
+
+/** Returns a page of the memories of a type as they were at a moment, in the order in which they came to be. */
+export async function listStates(
+  context: MemoryContext,
+  { type, at }: Pick<StatesQuery, 'type' | 'at'>,
+  { validity, ...filter }: PastFilter,
+  page: Pick<StatesQuery, 'offset' | 'limit'>,
+): Promise<PastPage> {
+  const scope = checkOptionalName('scope', filter.scope);
+  const subject = checkOptionalName('subject', filter.subject);
+  const predicate = checkOptionalName('predicate', filter.predicate);
+  return readStates(context, {
+    type,
+    at,
+    ...page,
+    equal: {
+      ...(validity && type !== 'episode' && { validity: [...validity] }),
+      ...(scope !== null && (type === 'episode' ? { butler: [scope] } : { scope: ['global', scope] })),
+    },
+    ...(subject !== null && { subject }),
+    ...(predicate !== null && { predicate }),
+  });
 }
 
 export interface PastPage {

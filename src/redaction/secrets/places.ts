@@ -15,7 +15,7 @@ const connectionString: Form = {
   read: unlessPlaceholder,
 };
 
-/** `?key=…`, and the signatures that open a file to whoever has its address. */
+/** `?key=…`, and signatures in the address of a file, which grant access to it. */
 const queryParameter: Form = {
   start: /[?&](?:key|sig|signature|x-amz-signature|x-amz-security-token|x-goog-signature)=/gi,
   shape: /^([?&][\w-]{3,22}=)([\w.~%+/=-]{16,400})/,

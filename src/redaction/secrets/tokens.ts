@@ -134,7 +134,7 @@ const terraformToken: Form = {
   longest: 110,
 };
 
-/** Who has the address of a webhook can write there. */
+/** The address of a webhook allows to post there. */
 const webhook: Form = {
   start: /(?:hooks\.slack\.com\/(?:services|workflows)|discord(?:app)?\.com\/api\/webhooks|webhook\.office\.com)\//g,
   shape:

@@ -1,27 +1,22 @@
-import { invalidInput } from '../../shared/errors.ts';
 import { atPlace } from '../../memory/at-place.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
-import type { Maturity } from '../../memory/rules/rule-maturity.ts';
 import { requireButler } from '../../memory/reach.ts';
+import type { Maturity } from '../../memory/rules/rule-maturity.ts';
 import { normaliseName } from '../../memory/text.ts';
 import { checkOptionalUuid } from '../../memory/values.ts';
-import { completeTokenBudget, matchesToFill } from '../query/defaults.ts';
+import { invalidInput } from '../../shared/errors.ts';
 import { fitBudget, type Fitted, type Line } from '../pipeline/fit.ts';
-import { lineOf, longestLineOf, type MemoryToShow } from './memory-lines.ts';
-import { readQuery } from '../query/query-text.ts';
-import { rankForContexts, type ContextQuestion, type ContextRanking, type RankedMemory } from './rank-context.ts';
-import {
-  keepReceipts,
-  shownOf,
-  type ReceiptCandidate,
-  type ReceiptDraft,
-  type ReceiptDrop,
-} from '../receipts/receipts.ts';
-import { sectionNames, sectionOf, type SectionName } from './sections.ts';
+import { drop, newestFirst, type Ranked } from '../pipeline/ranked.ts';
 import { Stopwatch, type Milliseconds } from '../pipeline/stopwatch.ts';
-import { loadTokenizer, type TokenizerName } from './tokenizers.ts';
+import { completeTokenBudget, matchesToFill } from '../query/defaults.ts';
 import type { Intent } from '../query/intent.ts';
+import { readQuery } from '../query/query-text.ts';
+import { describeShown, keepReceipts, type ReceiptDraft } from '../receipts/receipts.ts';
+import { lineOf, longestLineOf } from './memory-lines.ts';
+import { rankForContexts, type ContextQuestion, type ContextRanking, type ShownMemory } from './rank-context.ts';
+import { sectionNames, sectionOf, type SectionName } from './sections.ts';
+import { loadTokenizer, type TokenizerName } from './tokenizers.ts';
 
 export interface ContextInput {
   /** What the butler is about to work on. */
@@ -36,8 +31,9 @@ export interface ContextInput {
   sessionId?: string | null | undefined;
 }
 
+/** One line of a context. */
 export interface ContextItem extends MemoryReference {
-  /** Which state of the memory the line shows. */
+  /** Version of the memory that the line shows. */
   version: number;
   line: string;
   tokens: number;
@@ -62,19 +58,19 @@ export interface ContextOutcome {
 }
 
 /**
- * What a butler should know before it starts: facts, rules and recent episodes that fit into a number of tokens. Shows the
- * same bytes for the same state. It is no reference: what is shown would else be shown for ever. The receipt is part of
- * the call: a context that nobody could account for later is not given out.
+ * Assembles what a butler should know before it starts: facts, rules and recent episodes that fit into a number of tokens.
+ * The same state gives the same bytes. It counts no reference, since what is shown would then be shown for ever. Fails if
+ * the receipt cannot be kept: no context is given out that cannot be accounted for.
  */
 export async function buildContext(context: MemoryContext, input: ContextInput): Promise<ContextOutcome> {
   const assembled = await assembleContext(context, input);
-  const [receiptId] = await keepReceipts(context, [receiptOf(assembled)]);
-  return outcomeOf(assembled, receiptId as string);
+  const [receiptId] = await keepReceipts(context, [draftReceipt(assembled)]);
+  return describeOutcome(assembled, receiptId as string);
 }
 
 const batchLimit = 50;
 
-/** Several at once, in the round trips of one. All are checked before one is made. */
+/** Builds several contexts in the round trips of one. Checks all inputs before it builds any. */
 export async function buildContextBatch(
   context: MemoryContext,
   inputs: readonly ContextInput[],
@@ -82,11 +78,11 @@ export async function buildContextBatch(
   if (inputs.length > batchLimit) throw invalidInput('requests', `at most ${batchLimit}`, inputs.length);
   const prepared = inputs.map((input, place) => atPlace('requests', place, () => prepareContext(context, input)));
   const assembled = await assemble(context, prepared);
-  const receiptIds = await keepReceipts(context, assembled.map(receiptOf));
-  return assembled.map((one, place) => outcomeOf(one, receiptIds[place] as string));
+  const receiptIds = await keepReceipts(context, assembled.map(draftReceipt));
+  return assembled.map((one, place) => describeOutcome(one, receiptIds[place] as string));
 }
 
-/** Everything but the receipt, for who wants to know what would be shown. */
+/** Does everything but keep the receipt: for an explanation of what would be shown. */
 export async function assembleContext(context: MemoryContext, input: ContextInput): Promise<AssembledContext> {
   const [assembled] = await assemble(context, [prepareContext(context, input)]);
   return assembled as AssembledContext;
@@ -97,7 +93,7 @@ interface PreparedContext extends ContextQuestion {
   sessionId: string | null;
 }
 
-/** Refuses what cannot be answered, before anything is computed. */
+/** Checks and completes the input of a context. */
 export function prepareContext(context: MemoryContext, input: ContextInput): PreparedContext {
   const { retrieval } = context.config.memory;
   const { text } = readQuery(input.triggerPrompt, { field: 'trigger_prompt', isExpression: false });
@@ -116,19 +112,19 @@ export function prepareContext(context: MemoryContext, input: ContextInput): Pre
 }
 
 export interface ContextLine extends Line {
-  memory: MemoryToShow;
-  score: number;
+  ranked: Ranked<ShownMemory>;
 }
 
 export interface AssembledContext extends PreparedContext {
   tokenizer: TokenizerName;
   intent: Intent;
   fitted: Fitted<ContextLine>;
-  candidates: ReceiptCandidate[];
-  dropped: ReceiptDrop[];
+  /** All that was ranked: what is shown, and what a stage dropped. */
+  considered: Ranked<MemoryReference>[];
   milliseconds: Milliseconds;
 }
 
+/** The stages of a context: rank, then fit into the budget. */
 async function assemble(context: MemoryContext, prepared: readonly PreparedContext[]): Promise<AssembledContext[]> {
   const stopwatch = new Stopwatch();
   const [tokenizer, rankings] = await Promise.all([
@@ -137,74 +133,66 @@ async function assemble(context: MemoryContext, prepared: readonly PreparedConte
   ]);
   const shares = context.config.memory.retrieval.context;
   const fitted = await stopwatch.time('fit', async () =>
-    prepared.map(({ at, tokenBudget }, place) => {
-      const lines = orderLines(rankings[place]?.ranked ?? [], at);
-      return fitBudget(lines, tokenBudget, shares, tokenizer);
+    rankings.map((ranking, place) => {
+      const { at, tokenBudget } = prepared[place] as PreparedContext;
+      return fitBudget(orderLines(ranking, at), tokenBudget, shares, tokenizer);
     }),
   );
   return prepared.map((one, place): AssembledContext => {
     const [ranking, fit] = [rankings[place] as ContextRanking, fitted[place] as Fitted<ContextLine>];
-    const ranked = ranking.ranked.map(({ memory: { type, row }, scores }): ReceiptCandidate => {
-      const { score, relevance, parts, composite } = scores;
-      return { type, id: row.id, score, relevance, parts, composite };
-    });
-    const unfitting = fit.dropped.map(({ line, stage, reason }): ReceiptDrop => {
-      const { type, row } = line.memory;
-      return { type, id: row.id, stage, reason };
-    });
     return {
       ...one,
       tokenizer: tokenizer.name,
       intent: ranking.intent,
       fitted: fit,
-      candidates: [...ranked, ...ranking.candidates],
-      dropped: [...unfitting, ...ranking.dropped],
+      considered: [
+        ...sectionNames.flatMap((name) => fit.shown[name].map(({ line }) => line.ranked)),
+        ...fit.dropped.map(({ line, stage, reason }) => drop(line.ranked, stage, reason)),
+        ...ranking.dropped,
+      ],
       milliseconds: stopwatch.milliseconds,
     };
   });
 }
 
-function orderLines(ranked: readonly RankedMemory[], at: Date): Record<SectionName, ContextLine[]> {
-  const lines = ranked.map((one) => asLine(one, at));
-  const ordered = lines.toSorted((a, b) => maturityOrder(a) - maturityOrder(b) || byScore(a, b));
-  const entries = sectionNames.map((name) => [name, ordered.filter(({ memory }) => sectionOf[memory.type] === name)]);
+function orderLines(ranking: ContextRanking, at: Date): Record<SectionName, ContextLine[]> {
+  const ordered = ranking.eligible.toSorted((a, b) => orderByMaturity(a) - orderByMaturity(b) || byScore(a, b));
+  const entries = sectionNames.map((name) => {
+    const own = ordered.filter(({ memory }) => sectionOf[memory.type] === name);
+    return [name, own.map((ranked) => asLine(ranked, ranking, at))];
+  });
   return Object.fromEntries(entries) as Record<SectionName, ContextLine[]>;
 }
 
-function asLine({ memory, scores, isReserved, isCrowded }: RankedMemory, at: Date): ContextLine {
+function asLine(ranked: Ranked<ShownMemory>, { reserved, crowded }: ContextRanking, at: Date): ContextLine {
   let written: string | undefined;
   return {
-    memory,
-    score: scores.score,
-    isReserved,
-    isCrowded,
-    longest: longestLineOf(memory),
+    ranked,
+    isReserved: reserved.has(ranked),
+    isCrowded: crowded.has(ranked),
+    longest: longestLineOf(ranked.memory),
     get text() {
-      written ??= lineOf(memory, at);
+      written ??= lineOf(ranked.memory, at);
       return written;
     },
   };
 }
 
-function byScore(a: ContextLine, b: ContextLine): number {
-  const [first, second] = [a.memory.row, b.memory.row];
-  const newer = second.createdAt.getTime() - first.createdAt.getTime();
-  return b.score - a.score || newer || (first.id < second.id ? -1 : first.id > second.id ? 1 : 0);
+function byScore(a: Ranked<ShownMemory>, b: Ranked<ShownMemory>): number {
+  return b.score - a.score || newestFirst(a.memory.row, b.memory.row);
 }
 
-/** A warning has been learned from outcomes; a candidate has not been tried yet. */
+/** A warning was learned from outcomes; a candidate was not tried yet. */
 const maturities: readonly Maturity[] = ['proven', 'established', 'anti_pattern', 'candidate'];
 
-function maturityOrder({ memory }: ContextLine): number {
+function orderByMaturity({ memory }: Ranked<ShownMemory>): number {
   return memory.type === 'rule' ? maturities.indexOf(memory.row.maturity as Maturity) : 0;
 }
 
-function receiptOf(assembled: AssembledContext): ReceiptDraft {
+function draftReceipt(assembled: AssembledContext): ReceiptDraft {
   const { prompt, butler, sessionId, tokenBudget, tokenizer, intent, fitted, at, milliseconds } = assembled;
   const shown = sectionNames.flatMap((section) =>
-    fitted.shown[section].map(({ line, tokens }) =>
-      shownOf(line.memory, { section, line: line.text, tokens, score: line.score }),
-    ),
+    fitted.shown[section].map(({ line, tokens }) => describeShown(line.ranked, { section, line: line.text, tokens })),
   );
   return {
     kind: 'context',
@@ -212,9 +200,8 @@ function receiptOf(assembled: AssembledContext): ReceiptDraft {
     sessionId,
     query: prompt,
     intent,
-    candidates: assembled.candidates,
+    considered: assembled.considered,
     shown,
-    dropped: assembled.dropped,
     tokenBudget,
     tokensUsed: fitted.tokensUsed,
     tokenizer,
@@ -224,13 +211,16 @@ function receiptOf(assembled: AssembledContext): ReceiptDraft {
   };
 }
 
-function outcomeOf({ fitted, tokenBudget, tokenizer, intent }: AssembledContext, receiptId: string): ContextOutcome {
+function describeOutcome(
+  { fitted, tokenBudget, tokenizer, intent }: AssembledContext,
+  receiptId: string,
+): ContextOutcome {
   const sections = sectionNames
     .filter((name) => fitted.shown[name].length > 0)
     .map((name): ContextSection => {
       const items = fitted.shown[name].map(({ line, tokens }): ContextItem => {
-        const { type, row } = line.memory;
-        return { type, id: row.id, version: row.version, line: line.text, tokens, score: line.score };
+        const { memory, score } = line.ranked;
+        return { type: memory.type, id: memory.id, version: memory.row.version, line: line.text, tokens, score };
       });
       return { name, items };
     });

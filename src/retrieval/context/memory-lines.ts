@@ -1,7 +1,7 @@
 import { inertText } from '../../shared/untrusted-text.ts';
 import { effectiveConfidence } from '../../memory/confidence.ts';
 import type { AsStored } from '../../db/stored-fact.ts';
-import { wordsOf } from '../words-of.ts';
+import { findWords } from '../../shared/words.ts';
 import type { Episode, Fact, Rule } from '../../generated/prisma/client.ts';
 
 type Common = 'id' | 'version' | 'content' | 'importance' | 'createdAt' | 'lastReferencedAt';
@@ -48,8 +48,8 @@ function factLine(fact: FactToShow, at: Date): string {
 
 /** A content that names its subject and predicate says it all: "User's name is John" needs no "user, name:". */
 function sentenceOf({ subject, predicate, content }: FactToShow): string {
-  const names = wordsOf(`${subject} ${predicate}`, lettersAndNumbers);
-  const said = wordsOf(content, lettersAndNumbers);
+  const names = findWords(`${subject} ${predicate}`, lettersAndNumbers);
+  const said = findWords(content, lettersAndNumbers);
   const isComplete = names.length > 0 && names.every((word) => said.includes(word));
   return isComplete ? content : `${subject}, ${predicate.replaceAll('_', ' ')}: ${content}`;
 }

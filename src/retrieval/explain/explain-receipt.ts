@@ -1,5 +1,8 @@
 import type { MemoryContext } from '../../memory/context.ts';
-import { getReceipt, type Receipt, type ReceiptCandidate, type ReceiptChoice } from '../receipts/receipts.ts';
+import type { MemoryReference } from '../../memory/links/links.ts';
+import type { Ranked } from '../pipeline/ranked.ts';
+import type { ReceiptChoice } from '../receipts/receipt-form.ts';
+import { getReceipt, listDropped, type Receipt } from '../receipts/receipts.ts';
 
 export interface ReceiptExplanation {
   receipt: Receipt;
@@ -27,13 +30,13 @@ function head(receipt: Receipt): string[] {
 
 function shown({ chosen, candidates, tokensUsed, tokenBudget, tokenizer }: Receipt): string[] {
   const tokens = tokenizer === null ? '' : `, ${tokensUsed ?? 0} of ${tokenBudget ?? 0} tokens by ${tokenizer}`;
-  const ranked = new Map(candidates.map((candidate) => [candidate.id, candidate]));
+  const ranked = new Map(candidates.map((candidate) => [candidate.memory.id, candidate]));
   return [`Shown: ${chosen.length}${tokens}`, ...chosen.map((choice) => describeChoice(choice, ranked.get(choice.id)))];
 }
 
 function describeChoice(
   { type, id, version, score, section, tokens }: ReceiptChoice,
-  candidate: ReceiptCandidate | undefined,
+  candidate: Ranked<MemoryReference> | undefined,
 ): string {
   const place = section === null ? '' : `, ${tokens ?? 0} tokens in ${section}`;
   return `  ${type} ${id} version ${version}: score ${figure(score)}${place}${describeScores(candidate)}`;
@@ -43,8 +46,8 @@ function describeChoice(
 const partNames = ['relevance', 'importance', 'recency', 'confidence', 'maturityWeight', 'similarity', 'keywordScore'];
 const stageNames = ['plan', 'embed', 'candidates', 'fuse', 'rerank', 'score', 'standing', 'load', 'tokenizer', 'fit'];
 
-function describeScores(candidate: ReceiptCandidate | undefined): string {
-  const figures = inOrder({ ...candidate?.composite, ...candidate?.parts }, partNames);
+function describeScores(candidate: Ranked<MemoryReference> | undefined): string {
+  const figures = inOrder({ ...candidate?.parts.composite, ...candidate?.parts.match }, partNames);
   return figures.length === 0 ? '' : ` (${figures.join(', ')})`;
 }
 
@@ -56,17 +59,15 @@ function inOrder(values: Readonly<Record<string, unknown>>, names: readonly stri
   });
 }
 
-function dropped({ dropped: drops, droppedUnnamed, candidates }: Receipt): string[] {
-  const ranked = new Map(candidates.map((candidate) => [candidate.id, candidate]));
-  const count = drops.length + droppedUnnamed.reduce((sum, one) => sum + one.count, 0);
+function dropped(receipt: Receipt): string[] {
+  const drops = listDropped(receipt);
+  const count = drops.length + receipt.droppedUnnamed.reduce((sum, one) => sum + one.count, 0);
   return [
     `Dropped: ${count}`,
-    ...drops.map(({ type, id, stage, reason }) => {
-      const score = ranked.get(id)?.score;
-      const scored = score === undefined ? '' : `, score ${figure(score)}`;
-      return `  ${type} ${id}: ${stage}${scored}${reason === null ? '' : ` (${reason})`}`;
+    ...drops.map(({ memory: { type, id }, droppedBy, score, reason }) => {
+      return `  ${type} ${id}: ${droppedBy}, score ${figure(score)}${reason === null ? '' : ` (${reason})`}`;
     }),
-    ...droppedUnnamed.map((one) => `  ${one.count} more: ${one.stage}`),
+    ...receipt.droppedUnnamed.map((one) => `  ${one.count} more: ${one.stage}`),
   ];
 }
 

@@ -1,4 +1,3 @@
-import type { Config } from '../../config/schema.ts';
 import type { RowFilter } from '../../db/sql/search-filter.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
@@ -6,15 +5,15 @@ import { referenceKey, type Memory } from '../../memory/memories.ts';
 import { onlyButlerOf } from '../../memory/reach.ts';
 import { checkUuid } from '../../memory/values.ts';
 import { assembleContext, prepareContext, type ContextInput } from '../context/context.ts';
-import { matchesToRank } from '../query/defaults.ts';
-import { findFilterDrop } from './filter-drop.ts';
-import { loadFound } from '../pipeline/load.ts';
 import { filterOfContext } from '../context/rank-context.ts';
-import { prepareRecall, recallMemories, type RecallInput, type RecallOutcome } from '../recall.ts';
-import { compositeOf, type ReceiptCandidate } from '../receipts/receipts.ts';
-import { prepareSearch, searchMemories, type SearchOutcome } from '../search.ts';
 import { sectionNames, type SectionName } from '../context/sections.ts';
-import type { DropStage } from '../pipeline/stages.ts';
+import { loadStates } from '../pipeline/load.ts';
+import type { DropStage, Ranked } from '../pipeline/ranked.ts';
+import { minSimilarity, relevanceFloor } from '../pipeline/score.ts';
+import { matchesToRank } from '../query/defaults.ts';
+import { prepareRecall, recallMemories, type RecallInput } from '../recall.ts';
+import { prepareSearch, searchMemories, type SearchOutcome } from '../search.ts';
+import { findFilterDrop } from './filter-drop.ts';
 
 export type ExplainContextInput = ContextInput & { memory: MemoryReference };
 
@@ -39,14 +38,13 @@ export interface MemoryExplanation {
   place: number | null;
   section: SectionName | null;
   tokens: number | null;
-  /** What it was ranked by, as far as it got. */
-  scores: Pick<ReceiptCandidate, 'score' | 'relevance' | 'parts' | 'composite'> | null;
+  /** What it was ranked by; null if it was not ranked. */
+  ranked: Ranked<MemoryReference> | null;
 }
 
 /**
- * Why a memory comes, or which stage is the first to drop it, for a context, recall or search as it would be answered now,
- * or as of the moment that is named.
- * Asks the same functions that answer, keeps no receipt and counts no reference.
+ * Explains why a memory is in a context, recall or search, or which stage is the first to drop it, as it would be answered
+ * now or as of a moment. Runs the same functions that answer; keeps no receipt and counts no reference.
  */
 export async function explainMemory(
   context: MemoryContext,
@@ -54,7 +52,13 @@ export async function explainMemory(
 ): Promise<MemoryExplanation> {
   const memory = { type: input.memory.type, id: checkUuid('id', input.memory.id) };
   const asked = 'triggerPrompt' in input ? askContext(context, input) : askQuery(context, input);
-  const explain = (part: Partial<MemoryExplanation> & { reason: string }): MemoryExplanation => ({
+  const found = await findInAnyState(context, memory, asked.filter);
+  const filterDrop = found === null ? null : await findFilterDrop(context, found, asked.filter);
+  // To a butler, what is in the scope of another one does not exist.
+  const isHidden = filterDrop?.stage === 'scope' && onlyButlerOf(context) !== null;
+  const part =
+    found === null || isHidden ? describeMissing(memory, asked.filter) : (filterDrop ?? (await asked.answer(memory)));
+  return {
     memory,
     kind: asked.kind,
     query: asked.query,
@@ -63,37 +67,32 @@ export async function explainMemory(
     place: null,
     section: null,
     tokens: null,
-    scores: null,
+    ranked: null,
     ...part,
-  });
-  const found = await findAnyState(context, memory, asked.filter);
-  const drop = found === null ? null : await findFilterDrop(context, found, asked.filter);
-  // To a butler, what is in the scope of another one does not exist.
-  if (found === null || (drop?.stage === 'scope' && onlyButlerOf(context) !== null)) {
-    return explain({
-      stage: 'not_found',
-      reason: `${memory.type} ${memory.id} ${asked.filter.isPast ? 'was not there then' : 'is not there'}`,
-    });
-  }
-  if (drop !== null) return explain(drop);
-  return explain(await asked.answer(memory));
+  };
 }
+
+type Part = Partial<MemoryExplanation> & { reason: string };
 
 interface Asked {
   kind: MemoryExplanation['kind'];
   query: string;
   filter: RowFilter;
-  answer(memory: MemoryReference): Promise<Partial<MemoryExplanation> & { reason: string }>;
+  answer(memory: MemoryReference): Promise<Part>;
 }
 
-async function findAnyState(
+async function findInAnyState(
   context: MemoryContext,
   reference: MemoryReference,
   filter: RowFilter,
 ): Promise<Memory | null> {
-  const [rows] = await loadFound(context, [{ filter, references: [reference] }]);
+  const [rows] = await loadStates(context, [{ filter, references: [reference] }]);
   const row = rows?.get(referenceKey(reference));
   return row === undefined ? null : ({ type: reference.type, row } as Memory);
+}
+
+function describeMissing({ type, id }: MemoryReference, { isPast }: RowFilter): Part {
+  return { stage: 'not_found', reason: `${type} ${id} ${isPast ? 'was not there then' : 'is not there'}` };
 }
 
 function askContext(context: MemoryContext, input: ExplainContextInput): Asked {
@@ -101,7 +100,7 @@ function askContext(context: MemoryContext, input: ExplainContextInput): Asked {
     kind: 'context',
     query: input.triggerPrompt,
     filter: filterOfContext(context, prepareContext(context, input)),
-    answer: (memory) => answerContext(context, input, memory),
+    answer: (memory) => explainInContext(context, input, memory),
   };
 }
 
@@ -116,83 +115,59 @@ function askQuery(context: MemoryContext, { query, kind, memory: _memory, ...fil
     filter: (isSearch ? prepareSearch(context, search) : prepareRecall(context, recall)).filter,
     answer: async (memory) => {
       const outcome = await (isSearch ? searchMemories(context, search) : recallMemories(context, recall));
-      return explainOutcome(context.config.memory.retrieval, outcome, memory);
+      return explainOutcome(context, outcome, memory);
     },
   };
 }
 
-type Part = Partial<MemoryExplanation> & { reason: string };
-
-function explainOutcome(
-  retrieval: Config['memory']['retrieval'],
-  outcome: RecallOutcome | SearchOutcome,
-  { id }: MemoryReference,
-): Part {
-  const considered = outcome.considered.find((one) => one.id === id);
-  if (considered === undefined) return noMatch(matchesToRank(outcome.limit, retrieval));
-  const scores = scoresOf({ ...considered, composite: compositeOf(considered) });
-  const place = outcome.results.findIndex(({ memory }) => memory.row.id === id);
-  if (place >= 0) return came(place, scores);
-  const stage = considered.droppedBy ?? 'not_found';
-  return { stage, reason: reasonOf(stage, scores, outcome.limit, retrieval), scores };
+function explainOutcome({ config }: MemoryContext, outcome: SearchOutcome, { id }: MemoryReference): Part {
+  const ranked = outcome.considered.find(({ memory }) => memory.id === id);
+  if (ranked === undefined) return describeNoMatch(matchesToRank(outcome.limit, config.memory.retrieval));
+  const place = outcome.results.findIndex(({ memory }) => memory.id === id);
+  return place >= 0 ? describeResult(place, ranked) : describeDrop(ranked, outcome.limit);
 }
 
-async function answerContext(
+async function explainInContext(
   context: MemoryContext,
   input: ExplainContextInput,
   { type, id }: MemoryReference,
 ): Promise<Part> {
-  const { retrieval } = context.config.memory;
-  const assembled = await assembleContext(context, input);
-  const candidate = assembled.candidates.find((one) => one.id === id);
-  const scores = candidate === undefined ? null : scoresOf(candidate);
+  const { considered, fitted, mostOfType } = await assembleContext(context, input);
+  const ranked = considered.find(({ memory }) => memory.id === id);
+  if (ranked === undefined && type === 'episode') {
+    const { recentEpisodes } = context.config.memory.retrieval.context;
+    return { stage: 'limit', reason: `it is not among the newest ${recentEpisodes} of its butler` };
+  }
+  if (ranked === undefined) return describeNoMatch(mostOfType);
   for (const section of sectionNames) {
-    const shown = assembled.fitted.shown[section];
-    const place = shown.findIndex(({ line }) => line.memory.row.id === id);
-    if (place >= 0) return { ...came(place, scores), section, tokens: shown[place]?.tokens ?? null };
+    const place = fitted.shown[section].findIndex(({ line }) => line.ranked.memory.id === id);
+    const tokens = fitted.shown[section][place]?.tokens ?? null;
+    if (place >= 0) return { ...describeResult(place, ranked), section, tokens };
   }
-  const drop = assembled.dropped.find((one) => one.id === id);
-  if (drop !== undefined) {
-    const reason = drop.reason ?? reasonOf(drop.stage, scores, assembled.mostOfType, retrieval);
-    return { stage: drop.stage, reason, scores };
-  }
-  if (type !== 'episode') return noMatch(assembled.mostOfType);
-  return { stage: 'limit', reason: `it is not among the newest ${retrieval.context.recentEpisodes} of its butler` };
+  return describeDrop(ranked, mostOfType);
 }
 
-function scoresOf({
-  score,
-  relevance,
-  parts,
-  composite,
-}: Omit<ReceiptCandidate, 'type' | 'id'>): NonNullable<Part['scores']> {
-  return { score, relevance, parts, composite };
+function describeResult(place: number, ranked: Ranked<MemoryReference>): Part {
+  return { came: true, place: place + 1, ranked, reason: `it came in place ${place + 1}` };
 }
 
-function came(place: number, scores: Part['scores'] = null): Part {
-  return { came: true, place: place + 1, scores, reason: `it came in place ${place + 1}` };
-}
-
-function noMatch(mostOfType: number): Part {
+function describeNoMatch(mostOfType: number): Part {
   const reason = `neither by its words nor by its meaning is it among the best ${mostOfType} matches of its type`;
   return { stage: 'no_match', reason };
 }
 
-function reasonOf(
-  stage: string,
-  scores: Part['scores'] | undefined,
-  limit: number,
-  retrieval: Config['memory']['retrieval'],
-): string {
-  const relevance = Number((scores?.relevance ?? 0).toPrecision(3));
-  const similarity = Number((scores?.parts?.similarity ?? 0).toPrecision(3));
-  const reasons: Record<string, string> = {
-    relevance_floor: `its relevance is ${relevance} of the best, below ${retrieval.relevanceFloor}`,
-    min_similarity: `it shares no word with the query, and its similarity of ${similarity} is below ${retrieval.minSimilarity}`,
+function describeDrop(ranked: Ranked<MemoryReference>, limit: number): Part {
+  const stage = ranked.droppedBy;
+  const relevance = Number(ranked.relevance.toPrecision(3));
+  const similarity = Number((ranked.parts.match?.similarity ?? 0).toPrecision(3));
+  const reasons: Partial<Record<DropStage, string>> = {
+    relevance_floor: `its relevance is ${relevance} of the best, below ${relevanceFloor}`,
+    min_similarity: `it shares no word with the query, and its similarity of ${similarity} is below ${minSimilarity}`,
     duplicate: 'a memory that ranks better says the same',
     cluster: 'others of its subject and predicate rank better, and these have their share',
     limit: `it is not among the best ${limit}`,
     not_found: 'it was deleted meanwhile',
   };
-  return reasons[stage] ?? `the stage ${stage} dropped it`;
+  const known = stage === null ? undefined : reasons[stage];
+  return { stage, reason: ranked.reason ?? known ?? `the stage ${stage} dropped it`, ranked };
 }

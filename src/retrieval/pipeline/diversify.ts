@@ -1,97 +1,86 @@
-import type { CandidateRow } from '../../db/sql/search-candidates.ts';
-import type { Memory } from '../../memory/memories.ts';
-import { wordsOf } from '../words-of.ts';
+import type { Candidate } from '../../db/queries/candidate.ts';
+import { findWords } from '../../shared/words.ts';
+import { drop, type Ranked } from './ranked.ts';
 
-export interface Contender {
-  candidate: CandidateRow;
-  memory: Memory;
-}
+/** Facts of one subject and predicate that an answer has while others wait. */
+const clusterLimit = 3;
+/** Share of common words from which two texts say the same. */
+const duplicateSimilarity = 0.9;
 
-export interface Variety<T> {
-  /** Best first, at most the limit. */
-  chosen: { contender: T; folded: T[] }[];
-  /** Those of clusters that have their share already, when there was no room for more of them. */
-  crowded: T[];
-  /** Those that the limit left out. */
-  beyond: T[];
-}
-
-export interface VarietyLimits {
-  limit: number;
-  /** Memories of one subject and predicate, while others wait. */
-  clusterLimit: number;
-  /** Share of common words from which two texts say the same. */
-  duplicateSimilarity: number;
+/** What two memories are compared by. */
+interface Comparable extends Pick<Candidate, 'type' | 'id' | 'maturity' | 'subjectKey' | 'predicateKey'> {
+  row: { content: string; subject?: string | null; predicate?: string | null };
 }
 
 /**
- * Takes contenders from the best on. One that says what a better one says is folded into it. One whose cluster has its
- * share waits; it still comes if there is room at the end, for a cap must not leave an answer short.
+ * Keeps the best `limit`. Drops what says the same as a better one, and what is of a cluster that has its share; the
+ * latter still comes if there is room at the end, since a cap must not leave an answer short.
  */
-export function diversify<T extends Contender>(contenders: readonly T[], limits: VarietyLimits): Variety<T> {
-  const distinct = foldDuplicates(contenders, limits.duplicateSimilarity);
+export function diversify<M extends Comparable>(ranked: readonly Ranked<M>[], limit: number): Ranked<M>[] {
+  const duplicates = findDuplicates(ranked);
+  const distinct = ranked.filter((one) => !duplicates.has(one));
+  const crowded = findCrowded(distinct);
+  const first = distinct.filter((one) => !crowded.has(one)).slice(0, limit);
+  const kept = new Set([...first, ...[...crowded].slice(0, limit - first.length)]);
+  return ranked.map((one) => {
+    if (kept.has(one)) return one;
+    return drop(one, duplicates.has(one) ? 'duplicate' : crowded.has(one) ? 'cluster' : 'limit');
+  });
+}
+
+/** Returns what better ones of the same subject and predicate leave no share for. */
+export function findCrowded<R extends { memory: Pick<Candidate, 'subjectKey' | 'predicateKey'> }>(
+  ranked: readonly R[],
+): ReadonlySet<R> {
   const sizes = new Map<string, number>();
-  const waiting = new Set<(typeof distinct)[number]>();
-  for (const one of distinct) {
-    const cluster = clusterOf(one.contender.candidate);
-    const size = (sizes.get(cluster ?? '') ?? 0) + 1;
-    if (cluster !== null) sizes.set(cluster, size);
-    if (cluster !== null && size > limits.clusterLimit) waiting.add(one);
-  }
-  const first = distinct.filter((one) => !waiting.has(one)).slice(0, limits.limit);
-  const taken = new Set([...first, ...[...waiting].slice(0, limits.limit - first.length)]);
-  return {
-    chosen: distinct.filter((one) => taken.has(one)),
-    crowded: [...waiting].filter((one) => !taken.has(one)).map(({ contender }) => contender),
-    beyond: distinct.filter((one) => !taken.has(one) && !waiting.has(one)).map(({ contender }) => contender),
-  };
+  return new Set(
+    ranked.filter(({ memory: { subjectKey, predicateKey } }) => {
+      if (subjectKey === null) return false;
+      const cluster = JSON.stringify([subjectKey, predicateKey]);
+      const size = (sizes.get(cluster) ?? 0) + 1;
+      sizes.set(cluster, size);
+      return size > clusterLimit;
+    }),
+  );
 }
 
-function clusterOf({ subject_key, predicate_key }: CandidateRow): string | null {
-  return subject_key === null ? null : JSON.stringify([subject_key, predicate_key]);
-}
-
-/** By how many words each has in common with those before it, which are counted by word and not by pair of texts. */
-function foldDuplicates<T extends Contender>(
-  contenders: readonly T[],
-  similarity: number,
-): { contender: T; folded: T[] }[] {
-  const kept: { contender: T; folded: T[]; words: number }[] = [];
-  const placesOf = new Map<string, number[]>();
-  const common = new Uint32Array(contenders.length);
-  for (const contender of contenders) {
-    const words = wordsOfMemory(contender.memory);
+/** Returns what says the same as a better one. Counts common words through an index of words, not by pairs of texts. */
+export function findDuplicates<M extends Comparable>(ranked: readonly Ranked<M>[]): ReadonlySet<Ranked<M>> {
+  const duplicates = new Set<Ranked<M>>();
+  const kept: { memory: M; words: number }[] = [];
+  const placesByWord = new Map<string, number[]>();
+  const common = new Uint32Array(ranked.length);
+  for (const one of ranked) {
+    const words = readWords(one.memory);
     common.fill(0, 0, kept.length);
-    for (const word of words) for (const place of placesOf.get(word) ?? none) common[place] = (common[place] ?? 0) + 1;
-    const same = kept.find((other, place) => {
+    for (const word of words)
+      for (const place of placesByWord.get(word) ?? []) common[place] = (common[place] ?? 0) + 1;
+    const isDuplicate = kept.some((other, place) => {
       const shared = common[place] ?? 0;
-      return shared / (words.size + other.words - shared) >= similarity && isSameSort(other.contender, contender);
+      return (
+        shared / (words.size + other.words - shared) >= duplicateSimilarity && isSameKind(other.memory, one.memory)
+      );
     });
-    if (same !== undefined) same.folded.push(contender);
+    if (isDuplicate) duplicates.add(one);
     else {
-      for (const word of words) addPlace(placesOf, word, kept.length);
-      kept.push({ contender, folded: [], words: words.size });
+      for (const word of words) {
+        const places = placesByWord.get(word);
+        if (places === undefined) placesByWord.set(word, [kept.length]);
+        else places.push(kept.length);
+      }
+      kept.push({ memory: one.memory, words: words.size });
     }
   }
-  return kept;
+  return duplicates;
 }
 
-const none: readonly number[] = [];
-
-function addPlace(placesOf: Map<string, number[]>, word: string, place: number): void {
-  const places = placesOf.get(word);
-  if (places === undefined) placesOf.set(word, [place]);
-  else places.push(place);
+/** A rule and the warning against it use nearly the same words and mean the opposite. */
+function isSameKind(a: Comparable, b: Comparable): boolean {
+  return a.type === b.type && (a.maturity === 'anti_pattern') === (b.maturity === 'anti_pattern');
 }
 
-/** A rule and the warning against it say nearly the same and mean the opposite. */
-function isSameSort(a: Contender, b: Contender): boolean {
-  const isWarning = ({ candidate }: Contender): boolean => candidate.maturity === 'anti_pattern';
-  return a.memory.type === b.memory.type && isWarning(a) === isWarning(b);
-}
-
-function wordsOfMemory({ type, row }: Memory): Set<string> {
-  const text = type === 'fact' ? `${row.subject} ${row.predicate} ${row.content}` : row.content;
-  const words = wordsOf(text);
+function readWords({ type, row }: Comparable): Set<string> {
+  const text = type === 'fact' ? `${row.subject ?? ''} ${row.predicate ?? ''} ${row.content}` : row.content;
+  const words = findWords(text);
   return new Set(words.length === 0 ? [text] : words);
 }

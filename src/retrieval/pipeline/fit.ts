@@ -1,9 +1,7 @@
 import type { Config } from '../../config/schema.ts';
+import type { DropStage } from './ranked.ts';
 import { blockStart, renderBlock, sectionNames, sectionStart, type SectionName } from '../context/sections.ts';
 import type { Tokenizer } from '../context/tokenizers.ts';
-
-/** Why a line that was to be shown is not. */
-export type FitStage = 'too_long' | 'cluster' | 'quota' | 'budget';
 
 export interface Line {
   /** May be written when it is asked for: of hundreds that are ranked, not all are tried. */
@@ -20,10 +18,13 @@ export interface Fitted<L extends Line> {
   text: string;
   tokensUsed: number;
   shown: Record<SectionName, { line: L; tokens: number }[]>;
-  dropped: { line: L; stage: FitStage; reason: string }[];
+  dropped: { line: L; stage: DropStage; reason: string }[];
 }
 
 type Shares = Config['memory']['retrieval']['context'];
+
+/** Share of a section that its reserved lines have to themselves. */
+const reservedShare = 0.4;
 
 /**
  * Fills a block with lines that come best first, never beyond the budget:
@@ -43,7 +44,7 @@ export function fitBudget<L extends Line>(
   const shareOf = { facts: shares.factsShare, rules: shares.rulesShare, episodes: shares.episodesShare };
   for (const section of sections) {
     const quota = Math.floor(room * shareOf[section.name]);
-    section.fill(Math.floor(quota * shares.identityShare), ({ line }) => line.isReserved);
+    section.fill(Math.floor(quota * reservedShare), ({ line }) => line.isReserved);
     section.fill(quota, ({ line }) => !line.isCrowded);
   }
   let left = room - total(sections);

@@ -1,171 +1,94 @@
-import type { Config } from '../../config/schema.ts';
-import type { MemoryType } from '../../db/tables.ts';
-import type { CandidateRow } from '../../db/sql/search-candidates.ts';
-import { createConversationWeight, readConversation, type ConversationParts } from './conversation.ts';
+import type { Candidate } from '../../db/queries/candidate.ts';
 import type { SearchMode } from '../query/defaults.ts';
-
-/** How well a memory matches, by channel. */
-export interface MatchParts extends ConversationParts {
-  /** Cosine similarity to the query; null where the semantic channel was not asked or has no vector. */
-  similarity: number | null;
-  /** 1 is the most similar; null for what is not among the candidates of the semantic channel. */
-  semanticRank: number | null;
-  /** BM25 of its own words. */
-  keywordScore: number;
-  /** What the words of neighbouring episodes of its session add to it. */
-  lentScore: number;
-  /** By both of them together, 1 is the best; null without either. */
-  keywordRank: number | null;
-  /** What a cross-encoder says of it, 0 to 1; null where none read it. */
-  rerankScore: number | null;
-}
-
-export interface Match {
-  candidate: CandidateRow;
-  /** Of the mode: cosine similarity, BM25, or what the fusion made of both. */
-  score: number;
-  /** The score as a share of the best one: 0 to 1. */
-  relevance: number;
-  parts: MatchParts;
-}
-
-type Retrieval = Pick<
-  Config['memory']['retrieval'],
-  'fusion' | 'rrfK' | 'channelWeights' | 'learnedChannelWeights' | 'sessionWeight' | 'questionWeight'
->;
+import { byScore, rescore, roundScore, type MatchParts, type Ranked } from './ranked.ts';
 
 /**
- * Joins the channels. A memory that a channel did not bring gets nothing from it:
- * - weighted: ws × similarity / best similarity + wk × keyword score / best keyword score, where the similarity is its own
- *   or what the question before it lends, times the weight that an episode has for its conversation;
- * - rrf: ws / (k + semantic rank) + wk / (k + keyword rank).
+ * Stage 1: orders candidates by their channels. A hybrid search adds the reciprocal ranks of both, 1 / (k + rank), and
+ * nothing for a channel that did not bring a memory. The other modes order by cosine similarity or BM25 alone.
  */
-export function fuse(candidates: readonly CandidateRow[], mode: SearchMode, retrieval: Retrieval): Match[] {
-  const words = candidates.map(readWords);
-  const semanticRanks = rank(candidates, ({ nearest, similarity }) => (nearest ? similarity : null));
-  const keywordRanks = rank(candidates, (_candidate, place) => words[place]?.total || null);
-  const conversationOf = readConversation(candidates);
-  const matches = candidates.map((candidate, place): Match => {
-    const { own, total } = words[place] as WordScores;
-    const parts: MatchParts = {
-      similarity: candidate.similarity,
-      semanticRank: semanticRanks.get(candidate) ?? null,
+export function fuse(candidates: readonly Candidate[], mode: SearchMode, rrfK: number): Ranked[] {
+  const words = new Map(candidates.map((candidate) => [candidate, scoreOwnAndLent(candidate)]));
+  const semanticRanks = rankBy(candidates, ({ isNearest, similarity }) => (isNearest ? similarity : null));
+  const keywordRanks = rankBy(candidates, (candidate) => words.get(candidate)?.total || null);
+  const sessions = findBestOfSessions(candidates);
+  const ranked = candidates.map((memory): Ranked => {
+    const { own, total } = words.get(memory) as WordScores;
+    const [semanticRank, keywordRank] = [semanticRanks.get(memory) ?? null, keywordRanks.get(memory) ?? null];
+    const match: MatchParts = {
+      similarity: memory.similarity,
+      semanticRank,
       keywordScore: own,
       lentScore: total - own,
-      keywordRank: keywordRanks.get(candidate) ?? null,
-      ...conversationOf(candidate),
+      keywordRank,
+      lentSimilarity: findLentSimilarity(memory),
+      sessionSimilarity: sessions.get(memory.sessionId ?? '') ?? (memory.type === 'episode' ? memory.similarity : null),
+      asks: memory.asks,
+      fusionScore:
+        mode === 'hybrid' ? roundScore(reciprocal(rrfK, semanticRank) + reciprocal(rrfK, keywordRank)) : null,
       rerankScore: null,
     };
-    return { candidate, parts, score: 0, relevance: 0 };
+    return { memory, score: 0, relevance: 0, parts: { match, composite: null }, droppedBy: null, reason: null };
   });
-  const asked = matches.filter((match) => belongs(match, mode));
-  const scoreOf = createScore(asked, mode, retrieval);
-  for (const match of asked) match.score = steady(scoreOf(match));
-  const best = Math.max(0, ...asked.map(({ score }) => score));
-  for (const match of asked) match.relevance = best === 0 ? 0 : Math.max(0, match.score / best);
-  return asked.toSorted(byScore);
+  const found = ranked.filter((one) => isFoundBy(mode, one));
+  return rescore(found, ({ parts }) => scoreByMode(mode, parts.match as MatchParts));
 }
 
-/** The order of every result: total, so that the same question has the same answer each time. */
-export function byScore(
-  a: { score: number; candidate: CandidateRow },
-  b: { score: number; candidate: CandidateRow },
-): number {
-  return b.score - a.score || byAge(a.candidate, b.candidate);
+/** A keyword search returns what has a word of the query itself: what a neighbour lends only lifts it. */
+function isFoundBy(mode: SearchMode, { parts: { match } }: Ranked): boolean {
+  if (mode === 'semantic') return match?.similarity != null;
+  return mode === 'hybrid' || (match?.keywordScore ?? 0) > 0;
 }
 
-function byAge(a: CandidateRow, b: CandidateRow): number {
-  return b.created_at - a.created_at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+function scoreByMode(mode: SearchMode, { fusionScore, similarity, keywordScore, lentScore }: MatchParts): number {
+  if (mode === 'hybrid') return fusionScore ?? 0;
+  return mode === 'semantic' ? (similarity ?? 0) : keywordScore + lentScore;
 }
 
-/** A word search returns what has a word of the query; a neighbour's score only lifts it. */
-function belongs({ parts }: Match, mode: SearchMode): boolean {
-  if (mode === 'semantic') return parts.similarity !== null;
-  return mode === 'hybrid' || parts.keywordScore > 0;
-}
-
-function createScore(matches: readonly Match[], mode: SearchMode, retrieval: Retrieval): (match: Match) => number {
-  if (mode === 'semantic') return ({ parts }) => parts.similarity ?? 0;
-  if (mode === 'keyword') return keywordTotal;
-  return retrieval.fusion === 'rrf' ? joinRanks(retrieval) : joinShares(matches, retrieval);
-}
-
-function joinRanks(retrieval: Retrieval): (match: Match) => number {
-  const reciprocal = (place: number | null): number => (place === null ? 0 : 1 / (retrieval.rrfK + place));
-  const weights = weightsByType(retrieval);
-  return ({ candidate, parts }) => {
-    const { semantic, keyword } = weights[candidate.type];
-    return semantic * reciprocal(parts.semanticRank) + keyword * reciprocal(parts.keywordRank);
-  };
-}
-
-function joinShares(matches: readonly Match[], retrieval: Retrieval): (match: Match) => number {
-  const all = matches.map(({ parts }) => parts);
-  const conversationWeightOf = createConversationWeight(all, retrieval);
-  const bestSimilarity = Math.max(0, ...matches.map(({ parts }) => parts.similarity ?? 0));
-  const bestKeyword = Math.max(0, ...matches.map(keywordTotal));
-  const weights = weightsByType(retrieval);
-  return ({ candidate, parts }) => {
-    const { semantic, keyword } = weights[candidate.type];
-    const byMeaning = shareOf(Math.max(parts.similarity ?? 0, parts.lentSimilarity ?? 0), bestSimilarity);
-    const byWords = shareOf(keywordTotal({ parts }), bestKeyword);
-    return (semantic * byMeaning + keyword * byWords) * conversationWeightOf(parts);
-  };
-}
-
-/**
- * What was said in a conversation is asked for in its words, and its neighbours help; a fact or rule is a sentence of its
- * own that is asked for in others.
- */
-function weightsByType(retrieval: Retrieval): Record<MemoryType, Retrieval['channelWeights']> {
-  const learned = normaliseWeights(retrieval.learnedChannelWeights);
-  return { episode: normaliseWeights(retrieval.channelWeights), fact: learned, rule: learned };
+function reciprocal(k: number, rank: number | null): number {
+  return rank === null ? 0 : 1 / (k + rank);
 }
 
 interface WordScores {
   own: number;
+  /** With what neighbours lend. */
   total: number;
 }
 
-/** Each word counts once: its own, or what a neighbour lends of it if that is more. */
-function readWords({ words, lenders }: CandidateRow): WordScores {
+/** Counts each word once: its own score, or the best that a neighbour lends if that is more. */
+function scoreOwnAndLent({ words, lenderShares, lenderWords }: Candidate): WordScores {
   let [own, total] = [0, 0];
-  words.forEach((value, index) => {
-    let most = value;
-    if (lenders !== null)
-      for (const { share, words: lent } of lenders) most = Math.max(most, share * (lent[index] ?? 0));
-    own += value;
-    total += most;
+  words.forEach((score, index) => {
+    const lent = lenderShares?.map((share, place) => share * (lenderWords?.[place]?.[index] ?? 0)) ?? [];
+    own += score;
+    total += Math.max(score, ...lent);
   });
   return { own, total };
 }
 
-function keywordTotal({ parts }: Pick<Match, 'parts'>): number {
-  return parts.keywordScore + parts.lentScore;
-}
-
-function normaliseWeights({ semantic, keyword }: Retrieval['channelWeights']): Retrieval['channelWeights'] {
-  const sum = semantic + keyword;
-  return { semantic: semantic / sum, keyword: keyword / sum };
-}
-
-function shareOf(value: number, best: number): number {
-  return best === 0 ? 0 : Math.max(0, value) / best;
-}
-
-function rank(
-  candidates: readonly CandidateRow[],
-  value: (candidate: CandidateRow, place: number) => number | null,
-): Map<CandidateRow, number> {
-  const listed: { candidate: CandidateRow; score: number }[] = [];
-  candidates.forEach((candidate, place) => {
-    const score = value(candidate, place);
-    if (score !== null) listed.push({ candidate, score: steady(score) });
+function findLentSimilarity({ lenderShares, lenderSimilarities }: Candidate): number | null {
+  const lent = (lenderShares ?? []).flatMap((share, place) => {
+    const similarity = lenderSimilarities?.[place] ?? null;
+    return similarity === null ? [] : [share * similarity];
   });
-  return new Map(listed.toSorted(byScore).map(({ candidate }, index) => [candidate, index + 1]));
+  return lent.length === 0 ? null : Math.max(...lent);
 }
 
-/** Sums that a database adds up in another order differ in their last digits: no order may hang on those. */
-export function steady(score: number): number {
-  return Math.round(score * 1e12) / 1e12;
+function findBestOfSessions(candidates: readonly Candidate[]): ReadonlyMap<string, number> {
+  const best = new Map<string, number>();
+  for (const { sessionId, similarity } of candidates) {
+    if (sessionId === null || similarity === null) continue;
+    best.set(sessionId, Math.max(similarity, best.get(sessionId) ?? similarity));
+  }
+  return best;
+}
+
+function rankBy(
+  candidates: readonly Candidate[],
+  score: (candidate: Candidate) => number | null,
+): ReadonlyMap<Candidate, number> {
+  const scored = candidates.flatMap((memory) => {
+    const value = score(memory);
+    return value === null ? [] : [{ memory, score: roundScore(value) }];
+  });
+  return new Map(scored.toSorted(byScore).map(({ memory }, index) => [memory, index + 1]));
 }

@@ -1,40 +1,66 @@
+import type { Candidate } from '../../db/queries/candidate.ts';
 import { selectMemoryRows } from '../../db/sql/memory-rows.ts';
 import { memoryTypes } from '../../db/tables.ts';
 import type { RowFilter } from '../../db/sql/search-filter.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { readStates } from '../../memory/history/history.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
-import { memoriesByKey, referenceKey, type MemoryRow } from '../../memory/memories.ts';
+import { memoriesByKey, referenceKey, type Memory, type MemoryRow } from '../../memory/memories.ts';
 import { openReadable } from '../../memory/sealing.ts';
+import type { Ranked } from './ranked.ts';
 
-export interface Found {
+export type LoadedMemory = Candidate & Memory;
+
+/** Loads the rows of what several searches found, each in the state that it searched. Leaves out what is gone meanwhile. */
+export async function loadRows(
+  context: MemoryContext,
+  searches: readonly { filter: RowFilter }[],
+  ranked: readonly (readonly Ranked[])[],
+): Promise<Ranked<LoadedMemory>[][]> {
+  const wanted = searches.map(({ filter }, place) => {
+    return { filter, references: (ranked[place] ?? []).map(({ memory }) => memory) };
+  });
+  const rows = await loadStates(context, wanted);
+  return ranked.map((all, place) =>
+    all.flatMap((one) => {
+      const row = rows[place]?.get(referenceKey(one.memory));
+      return row === undefined ? [] : [{ ...one, memory: { ...one.memory, row } as LoadedMemory }];
+    }),
+  );
+}
+
+export interface WantedRows {
   filter: RowFilter;
   references: readonly MemoryReference[];
 }
 
-/** What several searches return, each in the state that it searched, under their keys. One round trip for the present. */
-export async function loadFound(context: MemoryContext, found: readonly Found[]): Promise<Map<string, MemoryRow>[]> {
-  const present = found.filter(({ filter, references }) => !filter.isPast && references.length > 0);
+/** Loads rows by key, each list in the state of its filter. One round trip for all lists of the present. */
+export async function loadStates(
+  context: MemoryContext,
+  wanted: readonly WantedRows[],
+): Promise<Map<string, MemoryRow>[]> {
+  const present = wanted.filter(({ filter, references }) => !filter.isPast && references.length > 0);
   const statements = present.map(({ filter, references }) => selectMemoryRows(filter.tenantId, references));
   const answers = statements.length === 0 ? [] : await context.db.roundTrip(statements);
-  const loaded = new Map<Found, Map<string, MemoryRow>>();
-  for (const [place, one] of present.entries()) loaded.set(one, await openAll(context, answers[place]));
-  return Promise.all(found.map(async (one) => loaded.get(one) ?? loadPast(context, one)));
+  const loaded = new Map<WantedRows, Map<string, MemoryRow>>();
+  for (const [place, one] of present.entries()) loaded.set(one, await openRows(context, answers[place]));
+  return Promise.all(wanted.map(async (one) => loaded.get(one) ?? loadPast(context, one)));
 }
 
-/** In plain. What cannot be read is not found. */
-async function openAll(context: MemoryContext, answer: string | null | undefined): Promise<Map<string, MemoryRow>> {
-  const memories = new Map<string, MemoryRow>();
-  for (const [key, row] of memoriesByKey(answer)) {
-    const [opened] = await openReadable(context, [row]);
-    if (opened !== undefined) memories.set(key, opened);
+/** Decrypts sealed facts. A fact that cannot be decrypted is left out. */
+async function openRows(context: MemoryContext, answer: string | null | undefined): Promise<Map<string, MemoryRow>> {
+  const stored = [...memoriesByKey(answer)];
+  const opened = new Map<string, MemoryRow>();
+  for (const [key, row] of stored) {
+    const [readable] = await openReadable(context, [row]);
+    if (readable !== undefined) opened.set(key, readable);
   }
-  return memories;
+  return opened;
 }
 
 async function loadPast(
   context: MemoryContext,
-  { filter: { at }, references }: Found,
+  { filter: { at }, references }: WantedRows,
 ): Promise<Map<string, MemoryRow>> {
   const rows = new Map<string, MemoryRow>();
   for (const type of memoryTypes) {

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
+import { sampleRows, type SampledWordCount } from '../../db/queries/search-word-counts.ts';
 import type { Database } from '../../db/database.ts';
 import type { MemoryType } from '../../db/tables.ts';
 import type { RowFilter } from '../../db/sql/search-filter.ts';
-import type { CountedType } from '../../db/sql/search-plan.ts';
+import type { CountedType } from '../../db/queries/search-plan.ts';
 
 export interface TypeStatistics {
   documents: number;
@@ -67,6 +68,24 @@ export function createStatistics(
   const documentsWith = new LRUCache<string, number>({ maxSize: mostLexemes, sizeCalculation: () => 1 });
   const sampled = new LRUCache<string, SampledWord>({ maxSize: mostMarks, sizeCalculation: countMarks });
   return { byType, documentsWith, sampled, takenAt: at.getTime() };
+}
+
+/** Keeps how many memories have a word, and which rows of the samples of the large types have it. */
+export function keepSample(
+  { documentsWith, sampled }: CorpusStatistics,
+  { lexeme, documents, marks }: SampledWordCount,
+  large: ReadonlyMap<MemoryType, number>,
+): void {
+  documentsWith.set(
+    lexeme,
+    (documents ?? []).reduce((sum, count) => sum + count, 0),
+  );
+  const words = [...large].map(([type, size], place) => ({
+    type,
+    marks: Uint16Array.from(marks[place] ?? []).toSorted(),
+    weight: size / sampleRows,
+  }));
+  sampled.set(lexeme, words);
 }
 
 /** And some for the word itself. */

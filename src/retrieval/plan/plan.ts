@@ -1,206 +1,175 @@
-import type { MemoryType } from '../../db/tables.ts';
-import { isNarrow, rowConditions, type RowFilter } from '../../db/sql/search-filter.ts';
 import {
-  mostCountedMatches,
-  mostSmallRows,
-  sampleRows,
-  selectDocumentCounts,
-  selectFrequentCounts,
-  selectSearchPlan,
-  type LexemeCounts,
+  readSearchPlans,
   type PastText,
+  type PlanQuery,
   type SearchPlanRow,
   type StoredVersion,
-} from '../../db/sql/search-plan.ts';
+} from '../../db/queries/search-plan.ts';
+import {
+  countWords,
+  mostCountedMatches,
+  mostCountedRows,
+  sampleWords,
+  type WordCount,
+} from '../../db/queries/search-word-counts.ts';
+import type { MemoryType } from '../../db/tables.ts';
+import { isNarrow, rowConditions, type RowFilter } from '../../db/sql/search-filter.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
+import { corpusOf } from '../filter.ts';
 import {
   createStatistics,
   findStatistics,
   isLarge,
+  keepSample,
   keepStatistics,
   type CorpusStatistics,
 } from './corpus-statistics.ts';
-import { corpusOf } from '../filter.ts';
-import type { SearchMode } from '../query/defaults.ts';
-import type { Routing } from '../query/intent.ts';
-import type { QueryText } from '../query/query-text.ts';
+import type { PreparedSearch } from './prepared-search.ts';
 
-export interface PreparedSearch {
-  query: QueryText;
-  filter: RowFilter;
-  mode: SearchMode;
-  limit: number;
-  /** The session that asks. */
-  sessionId: string | null;
-  /** Candidates that each channel brings. */
-  most: number;
-  routing: Routing;
-  /** Whether its candidates come with what is shown of them. */
-  toShow: boolean;
-}
-
-/** `model_changed`: the vectors that are stored were made by another model, which is not on this machine. */
-export type SemanticChannel = 'used' | 'not_asked' | 'no_vectors' | 'model_changed';
-
+/** What is known about a search before its candidates are read. */
 export interface SearchPlan {
   lexemes: string[];
   phrases: string[];
   exclusions: string[];
   statistics: CorpusStatistics;
-  /** The active one: where the vectors are, and of which model; null when there are none. */
+  /** The active embedding version; null without any. */
   version: StoredVersion | null;
-  /** Of a search of the past: what is to be embedded for it. */
+  /** For a search of the past: what is to be embedded for it. */
   pastTexts: readonly PastText[];
   hasIterativeScan: boolean;
-  /** Types whose rows are few enough to look at each. */
+  /** Types whose rows are few enough to read each. */
   exact: ReadonlySet<MemoryType>;
 }
 
-/** More words than this are not told apart by a search; a prompt of pages has them. */
+/** Words that a search tells apart; a prompt of pages has more. */
 const mostLexemes = 128;
-/** Texts of the past that are embedded for one search, which takes the model some milliseconds each. */
+/** Texts of the past that are embedded for one search; the model takes some milliseconds for each. */
 const mostPastTexts = 64;
 
-/** All of them in one round trip, or in up to three where a word is new; the answers of `also`, which go with them, come back. */
+/**
+ * Plans several searches in one round trip, or in up to three where they have words that were not met before. The
+ * statements of `also` go with the first, and their answers come back.
+ */
 export async function planSearches(
   context: MemoryContext,
   searches: readonly PreparedSearch[],
   also: readonly Prisma.Sql[] = [],
 ): Promise<{ plans: SearchPlan[]; answers: (string | null)[] }> {
-  const drafts = searches.map((search) => draftPlan(context, search));
-  const statements = [...drafts.map(({ statement }) => statement), ...also];
-  // They are found by the same keys whoever asks: to plan one anew takes longer than to run it.
-  const settings = { plan_cache_mode: 'force_generic_plan' };
-  const answers = await context.db.roundTrip(statements, settings);
-  const read = drafts.map((draft, place) => readPlan(draft, answers[place]));
-  await ask(context, read.flatMap(unmetWords));
-  await ask(context, read.flatMap(uncountedWords));
-  return { plans: read.map((one) => asPlan(context, one)), answers: answers.slice(drafts.length) };
+  const { db } = context;
+  // The past has a corpus of its own for every moment: its statistics are not kept.
+  const known = searches.map(({ filter }) => (filter.isPast ? null : findStatistics(db.database, corpusOf(filter))));
+  const queries = searches.map((search, place) => describePlan(context, search, known[place] === null));
+  const { plans: rows, answers } = await readSearchPlans(db, queries, also);
+  const corpora = queries.map((query, place) => {
+    return readCorpus(context, query, rows[place] as SearchPlanRow, known[place] ?? null);
+  });
+  await countNewWords(context, corpora);
+  const plans = corpora.map(({ filter, row, statistics }) => asPlan(filter, row, statistics));
+  return { plans, answers };
 }
 
-interface PlanDraft {
-  search: PreparedSearch;
-  corpus: RowFilter;
-  known: CorpusStatistics | null;
-  statement: Prisma.Sql;
-}
-
-function draftPlan(context: MemoryContext, search: PreparedSearch): PlanDraft {
-  const { query, filter, mode } = search;
-  const corpus = corpusOf(filter);
-  // What is kept is about the present.
-  const known = filter.isPast ? null : findStatistics(context.db.database, corpus);
+function describePlan(
+  context: MemoryContext,
+  { query, filter, mode, most }: PreparedSearch,
+  count: boolean,
+): PlanQuery {
   const { exactScanRows, language } = context.config.memory.retrieval;
-  const statement = selectSearchPlan({
+  return {
     filter,
-    corpus,
+    corpus: corpusOf(filter),
     language,
     words: mode === 'semantic' ? '' : query.words,
     phrases: query.phrases,
     exclusions: query.exclusions,
     mostLexemes,
-    count: known === null,
+    count,
     countFiltered: isNarrow(filter) && !filter.isPast,
     exactScanRows,
-    most: search.most,
+    most,
     mostPastTexts: filter.isPast && mode !== 'keyword' ? mostPastTexts : null,
-  });
-  return { search, corpus, known, statement };
+  };
 }
 
-interface PlanRead extends PlanDraft {
+interface Corpus {
+  filter: RowFilter;
+  corpus: RowFilter;
   row: SearchPlanRow;
   statistics: CorpusStatistics;
-  /** Words that more memories have than are counted at first, or that are new among very many memories. */
-  uncounted: string[];
+  /** Types of so few rows that words are counted in each of them. */
+  small: ReadonlySet<MemoryType>;
 }
 
-function readPlan(draft: PlanDraft, answer: string | null | undefined): PlanRead {
-  if (answer == null) throw new TypeError('a SELECT without FROM gave no row');
-  const row = JSON.parse(answer) as SearchPlanRow;
-  const statistics = draft.known ?? createStatistics(row.statistics ?? {}, draft.corpus);
-  const plan: PlanRead = { ...draft, row, statistics, uncounted: [] };
-  keepCounts(plan, row.lexemes);
-  return plan;
+/** Makes statistics from what the plan counted, unless they are known. */
+function readCorpus(
+  { db }: MemoryContext,
+  { filter, corpus }: PlanQuery,
+  row: SearchPlanRow,
+  known: CorpusStatistics | null,
+): Corpus {
+  const statistics = known ?? createStatistics(row.statistics ?? {}, corpus);
+  if (known === null && !filter.isPast) keepStatistics(db.database, corpus, statistics);
+  const small = corpus.types.filter((type) => {
+    const documents = statistics.byType[type]?.documents ?? 0;
+    return documents <= Math.min(row.exact_rows[type], mostCountedRows - 1);
+  });
+  return { filter, corpus, row, statistics, small: new Set(small) };
 }
 
-/** What is exact is kept at once. What many memories have is counted in another way. */
-function keepCounts(plan: PlanRead, counts: readonly LexemeCounts[]): void {
-  const { corpus, statistics, uncounted } = plan;
-  const small = smallTypes(plan);
-  const isCounted = (count: number, place: number): boolean =>
-    count < mostCountedMatches || small.has(corpus.types[place] as MemoryType);
+/**
+ * Completes the statistics with the words that they do not have yet. What few memories have is counted exactly; what many
+ * have, or what is new in a large corpus, is estimated from a sample.
+ */
+async function countNewWords({ db }: MemoryContext, corpora: readonly Corpus[]): Promise<void> {
+  for (const one of corpora) keepExactCounts(one, one.row.lexemes);
+  const counts = await countWords(
+    db,
+    corpora.map((one) => ({ ...one, lexemes: isLarge(one.statistics) ? [] : listUncounted(one, isNotCountedYet) })),
+  );
+  for (const [place, one] of corpora.entries()) keepExactCounts(one, counts[place] ?? []);
+  const large = corpora.map(({ corpus, statistics }) => listLargeTypes(corpus, statistics));
+  const samples = await sampleWords(
+    db,
+    corpora.map((one, place) => ({ ...one, lexemes: listUncounted(one), large: large[place] ?? new Map() })),
+  );
+  for (const [place, { statistics }] of corpora.entries()) {
+    for (const count of samples[place] ?? []) keepSample(statistics, count, large[place] ?? new Map());
+  }
+}
+
+function isNotCountedYet({ documents }: WordCount): boolean {
+  return documents === null;
+}
+
+function listUncounted({ row, statistics }: Corpus, isWanted: (count: WordCount) => boolean = () => true): string[] {
+  const uncounted = row.lexemes.filter((count) => !statistics.documentsWith.has(count.lexeme) && isWanted(count));
+  return uncounted.map(({ lexeme }) => lexeme);
+}
+
+/** Keeps counts that did not stop at their limit. */
+function keepExactCounts({ corpus, small, statistics }: Corpus, counts: readonly WordCount[]): void {
   for (const { lexeme, documents } of counts) {
-    if (documents === null) continue;
-    const isExact = corpus.isPast || documents.every(isCounted);
-    if (isExact) statistics.documentsWith.set(lexeme, sum(documents));
-    else if (!statistics.documentsWith.has(lexeme)) uncounted.push(lexeme);
+    const isExact = documents?.every(
+      (count, place) => corpus.isPast || count < mostCountedMatches || small.has(corpus.types[place] as MemoryType),
+    );
+    if (documents !== null && isExact === true) statistics.documentsWith.set(lexeme, sum(documents));
   }
 }
 
-/** The types of so few rows that words are counted in each of them. */
-function smallTypes({ corpus, row, statistics: { byType } }: PlanRead): ReadonlySet<MemoryType> {
-  return new Set(corpus.types.filter((type) => (byType[type]?.documents ?? 0) <= mostSmallRows(row.exact_rows[type])));
-}
-
-interface CountQuery {
-  statement: Prisma.Sql;
-  keep: (counts: readonly LexemeCounts[]) => void;
-}
-
-/** Statistics that are kept have not met every word yet. */
-function unmetWords(plan: PlanRead): CountQuery[] {
-  const met = (lexeme: string): boolean => plan.statistics.documentsWith.has(lexeme) || plan.uncounted.includes(lexeme);
-  const unmet = plan.row.lexemes.map(({ lexeme }) => lexeme).filter((lexeme) => !met(lexeme));
-  if (unmet.length === 0) return [];
-  if (isLarge(plan.statistics)) {
-    plan.uncounted.push(...unmet);
-    return [];
-  }
-  const statement = selectDocumentCounts(plan.corpus, unmet, smallTypes(plan));
-  return [{ statement, keep: (counts) => keepCounts(plan, counts) }];
-}
-
-function uncountedWords(plan: PlanRead): CountQuery[] {
-  const { corpus, uncounted } = plan;
-  const { byType, documentsWith, sampled } = plan.statistics;
-  if (uncounted.length === 0) return [];
-  const sizes = new Map(
-    corpus.types.flatMap((type): [MemoryType, number][] => {
+function listLargeTypes({ types }: RowFilter, { byType }: CorpusStatistics): ReadonlyMap<MemoryType, number> {
+  return new Map(
+    types.flatMap((type): [MemoryType, number][] => {
       const known = byType[type];
       return known?.isEstimated === true ? [[type, known.documents]] : [];
     }),
   );
-  const keep = (counts: readonly LexemeCounts[]): void => {
-    for (const { lexeme, documents, sampled: marks = [] } of counts) {
-      documentsWith.set(lexeme, sum(documents ?? []));
-      sampled.set(
-        lexeme,
-        [...sizes].map(([type, size], place) => ({
-          type,
-          marks: Uint16Array.from(marks[place] ?? []).toSorted(),
-          weight: size / sampleRows,
-        })),
-      );
-    }
-  };
-  return [{ statement: selectFrequentCounts(corpus, uncounted, sizes, smallTypes(plan)), keep }];
-}
-
-async function ask({ db }: MemoryContext, queries: readonly CountQuery[]): Promise<void> {
-  if (queries.length === 0) return;
-  const statements = queries.map(({ statement }) => statement);
-  const answers = await db.roundTrip(statements);
-  for (const [place, { keep }] of queries.entries()) keep(JSON.parse(answers[place] ?? '[]') as LexemeCounts[]);
 }
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-function asPlan(context: MemoryContext, { search: { filter }, corpus, known, row, statistics }: PlanRead): SearchPlan {
-  if (known === null && !filter.isPast) keepStatistics(context.db.database, corpus, statistics);
+function asPlan(filter: RowFilter, row: SearchPlanRow, statistics: CorpusStatistics): SearchPlan {
   return {
     lexemes: row.lexemes.map(({ lexeme }) => lexeme),
     phrases: row.phrases,

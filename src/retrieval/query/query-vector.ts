@@ -1,16 +1,19 @@
 import type { Database } from '../../db/database.ts';
-import type { SemanticQuery } from '../../db/sql/search-candidates.ts';
-import type { PastText } from '../../db/sql/search-plan.ts';
+import type { SemanticQuery } from '../../db/queries/candidate.ts';
+import type { PastText, StoredVersion } from '../../db/queries/search-plan.ts';
 import type { Embedder, EmbeddingModel } from '../../embedding/embedder.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { textOf } from '../../memory/embedded-text.ts';
 import { isSameModel } from '../../memory/embedding-versions.ts';
-import type { PreparedSearch, SearchPlan, SemanticChannel } from '../plan/plan.ts';
+import type { PreparedSearch } from '../plan/prepared-search.ts';
 
 export interface EarlyVector {
   model: EmbeddingModel;
   vector: Float32Array;
 }
+
+/** `model_changed`: the stored vectors were made by another model, which is not on this machine. */
+export type SemanticChannel = 'used' | 'not_asked' | 'no_vectors' | 'model_changed';
 
 export interface SemanticPart {
   semantic: SemanticQuery | null;
@@ -40,7 +43,7 @@ export async function embedEarly(context: MemoryContext, search: PreparedSearch)
 export async function chooseSemantic(
   context: MemoryContext,
   { mode, query }: PreparedSearch,
-  { version, pastTexts }: Pick<SearchPlan, 'version' | 'pastTexts'>,
+  { version, pastTexts }: { version: StoredVersion | null; pastTexts: readonly PastText[] },
   early: EarlyVector | null,
 ): Promise<SemanticPart> {
   if (mode === 'keyword') return { semantic: null, channel: 'not_asked' };

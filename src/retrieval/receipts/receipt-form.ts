@@ -1,49 +1,58 @@
 import type { MemoryType } from '../../db/tables.ts';
-import type { MatchParts } from '../pipeline/fuse.ts';
-import type { ReceiptCandidate, ReceiptChoice, ReceiptDrop, ReceiptDropCount } from './receipts.ts';
-import type { CompositeParts } from '../pipeline/score.ts';
-import { sectionOf } from '../context/sections.ts';
-import type { DropStage } from '../pipeline/stages.ts';
+import type { MemoryReference } from '../../memory/links/links.ts';
+import { sectionOf, type SectionName } from '../context/sections.ts';
+import type { CompositeParts, DropStage, MatchParts, Ranked } from '../pipeline/ranked.ts';
 
 /**
- * What the columns `candidates`, `chosen` and `dropped` of a receipt hold: lists of lists, in which the position says what
- * a value is. Names would be most of a row that is written with every answer, and they cost more than all else in it.
+ * The stored form of a receipt's columns `candidates`, `chosen` and `dropped`: lists of values in the order of the names
+ * below. A receipt is written with every answer, and names would be most of it.
  *
- * - A list ends before its last values that are usual: null, if nothing else is said here.
- * - A type is its first letter. Numbers have five decimal places, enough to tell and to compare.
- * - The section of a choice is not kept: it is that of its type, if it has tokens.
+ * - A list ends before its last values that are usual: null, unless a default stands below.
+ * - A type is its first letter. Numbers have five decimal places.
+ * - The section of a choice is that of its type, if it has tokens.
  *
- * The statements that read these columns are in src/db/sql: erase.ts and receipts-of.ts.
+ * A new name goes to the end of its list, with its usual value: older receipts are then read as if they had it. The
+ * statements that read these columns are in src/db/sql: erase.ts and receipts-of.ts.
  */
+const compositeNames = ['importance', 'recency', 'confidence', 'maturityWeight'] as const;
+const usualComposite = { importance: 0.5, recency: 1, confidence: 1, maturityWeight: 1 };
 
-/** The best first. */
+const matchNames = [
+  'similarity',
+  'semanticRank',
+  'keywordScore',
+  'keywordRank',
+  'sessionSimilarity',
+  'asks',
+  'lentScore',
+  'lentSimilarity',
+  'rerankScore',
+  'fusionScore',
+] as const satisfies (keyof MatchParts)[];
+const usualMatch: MatchParts = {
+  similarity: null,
+  semanticRank: null,
+  keywordScore: 0,
+  keywordRank: null,
+  sessionSimilarity: null,
+  asks: false,
+  lentScore: 0,
+  lentSimilarity: null,
+  rerankScore: null,
+  fusionScore: null,
+};
+
+type Values = (number | boolean | null)[];
+/** The best first. The relevance of the composite is that of the candidate. */
 type KeptCandidate = [
   type: TypeLetter,
   id: string,
   score: number,
   relevance: number,
-  composite?: Partial<KeptComposite> | null,
-  parts?: Partial<KeptParts> | null,
+  composite?: Values | null,
+  match?: Values | null,
 ];
-
-/** Its relevance is that of the candidate. */
-type KeptComposite = [importance: number, recency: number, confidence: number, maturityWeight: number];
-const usualComposite: Readonly<KeptComposite> = [0.5, 1, 1, 1];
-
-type KeptParts = [
-  similarity: number | null,
-  semanticRank: number | null,
-  keywordScore: number,
-  keywordRank: number | null,
-  sessionSimilarity: number | null,
-  asks: boolean,
-  lentScore: number,
-  lentSimilarity: number | null,
-  rerankScore: number | null,
-];
-const usualParts: Readonly<KeptParts> = [null, null, 0, null, null, false, 0, null, null];
-
-/** Of the memory at the same place of `memory_ids`. An erased one keeps it, but for the digest. */
+/** The memory is at the same place of `memory_ids`. If it was erased, so is its digest. */
 type KeptChoice = [
   type: TypeLetter,
   version: number,
@@ -51,11 +60,7 @@ type KeptChoice = [
   tokens?: number | null,
   lineDigest?: string | null,
 ];
-
-/**
- * Candidates that come one after the other and were dropped by the same stage for the same reason. Their types are told
- * there. None is left of them when all were erased.
- */
+/** Consecutive candidates that one stage dropped for the same reason. None is left when all were erased. */
 type KeptDrops = [stage: DropStage, reason: string | null, ...ids: string[]];
 /** How many more a stage dropped. */
 type KeptDropCount = [stage: DropStage, count: number];
@@ -64,100 +69,72 @@ type TypeLetter = 'e' | 'f' | 'r';
 const letterOf = { episode: 'e', fact: 'f', rule: 'r' } as const satisfies Record<MemoryType, TypeLetter>;
 const typeOf: Readonly<Record<TypeLetter, MemoryType>> = { e: 'episode', f: 'fact', r: 'rule' };
 
-/** A candidate as it was ranked; the score of a search is no composite. */
-export type RankedCandidate = Omit<ReceiptCandidate, 'composite'> & { composite?: CompositeParts | null };
-
-export function keepCandidate({ type, id, score, relevance, composite, parts }: RankedCandidate): KeptCandidate {
-  return cut([
-    letterOf[type],
-    id,
-    rounded(score),
-    rounded(relevance),
-    composite == null ? null : keepComposite(composite),
-    parts === null ? null : keepParts(parts),
-  ]);
+/** A memory that was shown. */
+export interface ReceiptChoice extends MemoryReference {
+  version: number;
+  score: number;
+  /** The section, tokens and digest of its line in a context; null for a recall or search. */
+  section: SectionName | null;
+  tokens: number | null;
+  /** By which a replay knows whether the line is the same. Null for a sealed fact, too. */
+  lineDigest: string | null;
 }
 
-function keepComposite({ importance, recency, confidence, maturityWeight }: CompositeParts): Partial<KeptComposite> {
-  return cut<KeptComposite>(
-    [rounded(importance), rounded(recency), rounded(confidence), rounded(maturityWeight)],
-    usualComposite,
-  );
+/** How many more a stage dropped than the receipt names. */
+export interface ReceiptDropCount {
+  stage: DropStage;
+  count: number;
 }
 
-function keepParts(parts: MatchParts): Partial<KeptParts> {
-  return cut<KeptParts>(
-    [
-      roundedIfAny(parts.similarity),
-      parts.semanticRank,
-      rounded(parts.keywordScore),
-      parts.keywordRank,
-      roundedIfAny(parts.sessionSimilarity),
-      parts.asks,
-      rounded(parts.lentScore),
-      roundedIfAny(parts.lentSimilarity),
-      roundedIfAny(parts.rerankScore),
-    ],
-    usualParts,
-  );
+export function writeCandidate({ memory, score, relevance, parts }: Ranked<MemoryReference>): KeptCandidate {
+  const composite = parts.composite && writeValues(compositeNames, parts.composite, usualComposite);
+  const match = parts.match && writeValues(matchNames, parts.match, usualMatch);
+  return cutNulls([letterOf[memory.type], memory.id, round(score), round(relevance), composite, match]);
 }
 
-export function keepChoice({ type, version, score, tokens, lineDigest }: ReceiptChoice): KeptChoice {
-  return cut([letterOf[type], version, rounded(score), tokens, lineDigest]);
+export function writeChoice({ type, version, score, tokens, lineDigest }: ReceiptChoice): KeptChoice {
+  return cutNulls([letterOf[type], version, round(score), tokens, lineDigest]);
 }
 
-export function keepDrops(
-  drops: readonly ReceiptDrop[],
+export function writeDrops(
+  dropped: readonly Ranked<MemoryReference>[],
   unnamed: ReadonlyMap<DropStage, number>,
 ): (KeptDrops | KeptDropCount)[] {
-  const runs: (KeptDrops | KeptDropCount)[] = [];
-  let run: KeptDrops | undefined;
-  for (const { id, stage, reason } of drops) {
-    if (run?.[0] === stage && run[1] === reason) run.push(id);
-    else runs.push((run = [stage, reason, id]));
+  const runs: KeptDrops[] = [];
+  for (const { memory, droppedBy, reason } of dropped) {
+    const run = runs.at(-1);
+    if (run?.[0] === droppedBy && run?.[1] === reason) run?.push(memory.id);
+    else if (droppedBy !== null) runs.push([droppedBy, reason, memory.id]);
   }
   return [...runs, ...unnamed];
 }
 
-export function readCandidates(column: unknown): ReceiptCandidate[] {
-  return (column as KeptCandidate[]).map(([letter, id, score, relevance, composite = null, parts = null]) => ({
-    type: typeOf[letter],
-    id,
+/** Reads the columns `candidates` and `dropped`. */
+export function readRanked(
+  candidates: unknown,
+  dropped: unknown,
+): { candidates: Ranked<MemoryReference>[]; droppedUnnamed: ReceiptDropCount[] } {
+  const drops = new Map<string, Pick<Ranked, 'droppedBy' | 'reason'>>();
+  const droppedUnnamed: ReceiptDropCount[] = [];
+  for (const kept of dropped as (KeptDrops | KeptDropCount)[]) {
+    const [stage, reason, ...ids] = kept;
+    if (typeof reason === 'number') droppedUnnamed.push({ stage, count: reason });
+    else for (const id of ids as string[]) drops.set(id, { droppedBy: stage, reason });
+  }
+  const ranked = (candidates as KeptCandidate[]).map(([letter, id, score, relevance, composite, match]) => ({
+    memory: { type: typeOf[letter], id },
     score,
     relevance,
-    parts: parts === null ? null : readParts(parts),
-    composite: composite === null ? null : readComposite(relevance, composite),
+    parts: {
+      match: match == null ? null : readValues<MatchParts>(matchNames, match, usualMatch),
+      composite:
+        composite == null
+          ? null
+          : readValues<CompositeParts>(compositeNames, composite, { relevance, ...usualComposite }),
+    },
+    ...(drops.get(id) ?? { droppedBy: null, reason: null }),
   }));
-}
-
-function readComposite(relevance: number, kept: Partial<KeptComposite>): CompositeParts {
-  const [importance, recency, confidence, maturityWeight] = complete<KeptComposite>(kept, usualComposite);
-  return { relevance, importance, recency, confidence, maturityWeight };
-}
-
-function readParts(kept: Partial<KeptParts>): MatchParts {
-  const [
-    similarity,
-    semanticRank,
-    keywordScore,
-    keywordRank,
-    sessionSimilarity,
-    asks,
-    lentScore,
-    lentSimilarity,
-    rerankScore,
-  ] = complete<KeptParts>(kept, usualParts);
-  return {
-    similarity,
-    semanticRank,
-    keywordScore,
-    lentScore,
-    keywordRank,
-    lentSimilarity,
-    sessionSimilarity,
-    asks,
-    rerankScore,
-  };
+  return { candidates: ranked, droppedUnnamed };
 }
 
 export function readChosen(column: unknown, memoryIds: readonly string[]): ReceiptChoice[] {
@@ -168,42 +145,25 @@ export function readChosen(column: unknown, memoryIds: readonly string[]): Recei
   });
 }
 
-export function readDropped(
-  column: unknown,
-  candidates: readonly ReceiptCandidate[],
-): { dropped: ReceiptDrop[]; droppedUnnamed: ReceiptDropCount[] } {
-  const types = new Map(candidates.map(({ id, type }) => [id, type]));
-  const dropped: ReceiptDrop[] = [];
-  const droppedUnnamed: ReceiptDropCount[] = [];
-  for (const kept of column as (KeptDrops | KeptDropCount)[]) {
-    if (isCount(kept)) {
-      droppedUnnamed.push({ stage: kept[0], count: kept[1] });
-      continue;
-    }
-    const [stage, reason, ...ids] = kept;
-    for (const id of ids) dropped.push({ type: types.get(id) as MemoryType, id, stage, reason });
-  }
-  return { dropped, droppedUnnamed };
-}
-
-function isCount(kept: KeptDrops | KeptDropCount): kept is KeptDropCount {
-  return typeof kept[1] === 'number';
-}
-
-/** Takes what is usual from the end of a list. */
-function cut<L extends unknown[]>(list: L, usual: Readonly<L> | readonly [] = []): L {
-  while (list.length > 0 && list.at(-1) === (usual[list.length - 1] ?? null)) list.pop();
+function writeValues<Name extends string>(
+  names: readonly Name[],
+  values: Readonly<Record<Name, number | boolean | null>>,
+  usual: Readonly<Record<Name, number | boolean | null>>,
+): Values {
+  const list = names.map((name) => round(values[name]));
+  while (list.length > 0 && list.at(-1) === usual[names[list.length - 1] as Name]) list.pop();
   return list;
 }
 
-function complete<L extends unknown[]>(list: Partial<L>, usual: Readonly<L>): L {
-  return [...list, ...usual.slice(list.length)] as L;
+function readValues<T extends object>(names: readonly (keyof T)[], values: Values, usual: T): T {
+  return { ...usual, ...Object.fromEntries(values.map((value, place) => [names[place], value])) };
 }
 
-function rounded(value: number): number {
-  return Math.round(value * 1e5) / 1e5;
+function cutNulls<L extends unknown[]>(list: L): L {
+  while (list.at(-1) === null) list.pop();
+  return list;
 }
 
-function roundedIfAny(value: number | null): number | null {
-  return value === null ? null : rounded(value);
+function round<T extends number | boolean | null>(value: T): T {
+  return (typeof value === 'number' ? Math.round(value * 1e5) / 1e5 : value) as T;
 }

@@ -1,88 +1,57 @@
 import { hash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { insertReceipts, type NewReceiptRow } from '../../db/sql/insert-receipts.ts';
-import { selectReceiptsOf } from '../../db/sql/receipts-of.ts';
 import type { MemoryType } from '../../db/tables.ts';
+import { selectReceiptsOf } from '../../db/sql/receipts-of.ts';
 import { modelKey } from '../../embedding/embedder.ts';
-import { MemoryError } from '../../shared/errors.ts';
 import type { ContextReceipt } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
-import { onlyButlerOf } from '../../memory/reach.ts';
+import { endOfLife, retentionOf } from '../../memory/episodes/retention.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { referenceKey } from '../../memory/memories.ts';
-import { endOfLife, retentionOf } from '../../memory/episodes/retention.ts';
+import { onlyButlerOf } from '../../memory/reach.ts';
 import { isSealedRow } from '../../memory/sealing.ts';
 import { checkLimit, checkOptionalUuid, checkUuid } from '../../memory/values.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
-import type { MatchParts } from '../pipeline/fuse.ts';
-import { searchedModel } from '../query/query-vector.ts';
-import {
-  keepCandidate,
-  keepChoice,
-  keepDrops,
-  readCandidates,
-  readChosen,
-  readDropped,
-  type RankedCandidate,
-} from './receipt-form.ts';
-import type { ConsideredForRecall, RecallOutcome } from '../recall.ts';
-import type { CompositeParts } from '../pipeline/score.ts';
-import type { Considered, SearchOutcome } from '../search.ts';
+import { MemoryError } from '../../shared/errors.ts';
+import { findWords } from '../../shared/words.ts';
 import { blockForm, type SectionName } from '../context/sections.ts';
+import { isKept, type DropStage, type Ranked } from '../pipeline/ranked.ts';
 import type { Milliseconds } from '../pipeline/stopwatch.ts';
-import type { DropStage } from '../pipeline/stages.ts';
-import { wordsOf } from '../words-of.ts';
+import { searchedModel } from '../query/query-vector.ts';
+import type { SearchOutcome } from '../search.ts';
+import {
+  readChosen,
+  readRanked,
+  writeCandidate,
+  writeChoice,
+  writeDrops,
+  type ReceiptChoice,
+  type ReceiptDropCount,
+} from './receipt-form.ts';
 
 export type ReceiptKind = 'context' | 'recall' | 'search';
-
-/** A memory that was ranked, and by what. */
-export interface ReceiptCandidate extends MemoryReference {
-  score: number;
-  relevance: number;
-  /** Null for what is in a context without having been searched for. */
-  parts: MatchParts | null;
-  /** Null where the score is no composite. */
-  composite: CompositeParts | null;
-}
-
-/** A memory that was shown, and in which state. */
-export interface ReceiptChoice extends MemoryReference {
-  version: number;
-  score: number;
-  /** Of a context only, as are the next two. */
-  section: SectionName | null;
-  tokens: number | null;
-  /** Of the line, so that a replay knows whether it is the same. Null also for what is sealed. */
-  lineDigest: string | null;
-}
-
-/** A memory that was ranked and not shown, with the stage that dropped it. */
-export interface ReceiptDrop extends MemoryReference {
-  stage: DropStage;
-  reason: string | null;
-}
-
-/** How many more were dropped by a stage than the receipt names. */
-export interface ReceiptDropCount {
-  stage: DropStage;
-  count: number;
-}
 
 export interface Receipt extends Omit<
   ContextReceipt,
   'candidates' | 'chosen' | 'dropped' | 'stageMilliseconds' | 'kind'
 > {
   kind: ReceiptKind;
-  candidates: ReceiptCandidate[];
+  /** What was ranked, best first: all that was shown, and the best of what a stage dropped. */
+  candidates: Ranked<MemoryReference>[];
   chosen: ReceiptChoice[];
-  dropped: ReceiptDrop[];
   droppedUnnamed: ReceiptDropCount[];
   stageMilliseconds: Milliseconds;
 }
 
+/** Returns the candidates that a stage dropped. */
+export function listDropped({ candidates }: Receipt): Ranked<MemoryReference>[] {
+  return candidates.filter((one) => !isKept(one));
+}
+
 export interface Shown {
   choice: ReceiptChoice;
-  /** Null for what is sealed: few things can be said of an illness, and a digest of each is quickly made. */
+  /** Null for a sealed fact: so few things can be said of an illness that a digest of each is quickly made. */
   fingerprint: string | null;
 }
 
@@ -92,9 +61,9 @@ export interface ReceiptDraft {
   sessionId: string | null;
   query: string;
   intent: string | null;
-  candidates: readonly RankedCandidate[];
+  /** All that was ranked. */
+  considered: readonly Ranked<MemoryReference>[];
   shown: readonly Shown[];
-  dropped: readonly ReceiptDrop[];
   tokenBudget: number | null;
   tokensUsed: number | null;
   tokenizer: string | null;
@@ -104,27 +73,27 @@ export interface ReceiptDraft {
   at: Date;
 }
 
-export function shownOf(
-  { type, row }: ShownMemory,
-  { section = null, line = null, tokens = null, score }: ShownDetails,
+interface ShownLine {
+  section: SectionName;
+  line: string;
+  tokens: number;
+}
+
+/** Describes a memory that is shown; `line` is its line in a context. */
+export function describeShown(
+  {
+    memory: { type, id, row },
+    score,
+  }: { memory: MemoryReference & { row: { version: number; content: string } }; score: number },
+  line: ShownLine | null = null,
 ): Shown {
-  const { id, version, content } = row;
   const isSealed = isSealedRow(row);
-  const lineDigest = line === null || isSealed ? null : digestOf(line);
-  const fingerprint = isSealed ? null : fingerprintOf(content);
-  return { choice: { type, id, version, score, section, tokens, lineDigest }, fingerprint };
-}
-
-interface ShownMemory {
-  type: MemoryType;
-  row: { id: string; version: number; content: string };
-}
-
-interface ShownDetails {
-  score: number;
-  section?: SectionName | null;
-  line?: string | null;
-  tokens?: number | null;
+  const lineDigest = line === null || isSealed ? null : digestOf(line.line);
+  const [section, tokens] = [line?.section ?? null, line?.tokens ?? null];
+  return {
+    choice: { type, id, version: row.version, score, section, tokens, lineDigest },
+    fingerprint: isSealed ? null : fingerprintOf(row.content),
+  };
 }
 
 export interface ReceiptSubject {
@@ -135,25 +104,17 @@ export interface ReceiptSubject {
   asOf?: Date | null | undefined;
 }
 
-/** What a recall or a search returned and why, to be kept so that it can be opened again. */
-export function draftOf(
-  context: MemoryContext,
-  outcome: RecallOutcome | SearchOutcome,
-  about: ReceiptSubject,
-): ReceiptDraft {
-  const dropped = outcome.considered.flatMap(({ type, id, droppedBy }): ReceiptDrop[] =>
-    droppedBy === null ? [] : [{ type, id, stage: droppedBy, reason: null }],
-  );
+/** Drafts the receipt of a recall or search: what it returned and why. */
+export function draftReceipt(context: MemoryContext, outcome: SearchOutcome, about: ReceiptSubject): ReceiptDraft {
   return {
     kind: about.kind,
-    // Not the butler of somebody who works for all: what they were shown is more than it may know of.
+    // Not the butler of an operator, who was shown more than one butler may know.
     butler: about.butler ?? onlyButlerOf(context),
     sessionId: checkOptionalUuid('session_id', about.sessionId),
     query: outcome.query,
     intent: outcome.intent,
-    candidates: outcome.considered,
-    shown: outcome.results.map(({ memory, score }) => shownOf(memory, { score })),
-    dropped,
+    considered: outcome.considered,
+    shown: outcome.results.map((result) => describeShown(result)),
     tokenBudget: null,
     tokensUsed: null,
     tokenizer: null,
@@ -163,28 +124,22 @@ export function draftOf(
   };
 }
 
-/** A search ranks by its match alone: its score is no composite. */
-export function compositeOf(considered: Considered | ConsideredForRecall): CompositeParts | null {
-  return 'composite' in considered ? considered.composite : null;
-}
-
 /**
- * One statement for all of them, in one round trip. It does not wait for the disk: whoever asks finds a receipt as soon
- * as its answer is there, and only a crash of the database's machine within the same second can lose it.
+ * Stores receipts with one statement. It does not wait for the disk: a receipt can be read as soon as its answer is
+ * there, and only a crash of the database's machine within the same second can lose it.
  */
 export async function keepReceipts(context: MemoryContext, drafts: readonly ReceiptDraft[]): Promise<string[]> {
   if (drafts.length === 0) return [];
-  const rows = drafts.map((draft) => rowOfDraft(context, draft));
-  // Who may only read is shown something too, and the receipt says what.
+  const rows = drafts.map((draft) => describeRow(context, draft));
+  // A caller with a read-only grant is shown something too, and the receipt says what.
   const settings = { synchronous_commit: 'off', transaction_read_only: 'off' };
   await context.db.roundTrip([insertReceipts(rows)], settings);
   return rows.map(({ id }) => id);
 }
 
-function rowOfDraft(context: MemoryContext, draft: ReceiptDraft): NewReceiptRow {
+function describeRow(context: MemoryContext, draft: ReceiptDraft): NewReceiptRow {
   const { kind, butler, sessionId, query, intent, shown, tokenBudget, tokensUsed, tokenizer, asOf, at } = draft;
   const { receiptTtlDays, receiptCandidates } = context.config.memory.retrieval;
-  const memoryIds = shown.map(({ choice }) => choice.id);
   const redactor = createRedactor(context);
   return {
     kind,
@@ -196,48 +151,41 @@ function rowOfDraft(context: MemoryContext, draft: ReceiptDraft): NewReceiptRow 
     tokensUsed,
     tokenizer,
     asOf,
-    ...abridge(draft, memoryIds, receiptCandidates),
+    ...abridge(draft, receiptCandidates),
     tenantId: context.principal.tenantId,
     id: uuidv7(),
     requestId: context.requestContext.requestId,
-    chosen: shown.map(({ choice }) => keepChoice(choice)),
-    memoryIds,
+    chosen: shown.map(({ choice }) => writeChoice(choice)),
+    memoryIds: shown.map(({ choice }) => choice.id),
     fingerprints: [...new Set(shown.flatMap(({ fingerprint }) => fingerprint ?? []))],
-    configurationDigest: configurationDigest(context),
+    configurationDigest: digestConfiguration(context),
     stageMilliseconds: draft.milliseconds,
     createdAt: at,
     expiresAt: endOfLife(at, receiptTtlDays, retentionOf(context).receipts),
   };
 }
 
-/** All that was shown; of the rest the best ones, and how many more each stage dropped. */
-function abridge(
-  { candidates, dropped }: ReceiptDraft,
-  shownIds: readonly string[],
-  most: number,
-): Pick<NewReceiptRow, 'candidates' | 'dropped'> {
-  const shown = new Set(shownIds);
-  const named = new Set<string>();
-  const kept: object[] = [];
-  for (const candidate of candidates.toSorted((a, b) => b.score - a.score)) {
-    if (!shown.has(candidate.id)) {
-      if (named.size >= most) continue;
-      named.add(candidate.id);
-    }
-    kept.push(keepCandidate(candidate));
-  }
-  const drops: ReceiptDrop[] = [];
+/** Keeps all that was shown, the best of what was dropped, and how many more each stage dropped. */
+function abridge({ considered }: ReceiptDraft, most: number): Pick<NewReceiptRow, 'candidates' | 'dropped'> {
+  const dropped = considered.filter((one) => !isKept(one));
+  const named = new Set(dropped.toSorted((a, b) => b.score - a.score).slice(0, most));
   const unnamed = new Map<DropStage, number>();
-  for (const drop of dropped) {
-    if (named.has(drop.id)) drops.push(drop);
-    else unnamed.set(drop.stage, (unnamed.get(drop.stage) ?? 0) + 1);
+  for (const one of dropped) {
+    if (one.droppedBy !== null && !named.has(one)) unnamed.set(one.droppedBy, (unnamed.get(one.droppedBy) ?? 0) + 1);
   }
-  return { candidates: kept, dropped: keepDrops(drops, unnamed) };
+  const kept = considered.filter((one) => isKept(one) || named.has(one)).toSorted((a, b) => b.score - a.score);
+  return {
+    candidates: kept.map(writeCandidate),
+    dropped: writeDrops(
+      dropped.filter((one) => named.has(one)),
+      unnamed,
+    ),
+  };
 }
 
-/** By what one tells the same text again, however it is spaced, cased or punctuated. */
+/** Digests the words of a text, so that it is recognised however it is spaced, cased or punctuated. */
 export function fingerprintOf(text: string): string {
-  const words = wordsOf(text.normalize('NFKC'));
+  const words = findWords(text.normalize('NFKC'));
   return digestOf(words.length === 0 ? text : words.join(' '));
 }
 
@@ -248,7 +196,7 @@ export function digestOf(text: string): string {
 const settingsDigests = new WeakMap<object, string>();
 
 /** Two answers with the same digest were ranked, filtered and laid out by the same settings and the same model. */
-function configurationDigest(context: MemoryContext): string {
+function digestConfiguration(context: MemoryContext): string {
   const { retrieval, facts } = context.config.memory;
   const settings = settingsDigests.get(retrieval) ?? digestOf(JSON.stringify([blockForm, retrieval, facts]));
   settingsDigests.set(retrieval, settings);
@@ -266,26 +214,19 @@ export async function getReceipt(context: MemoryContext, id: string): Promise<Re
   return receipt;
 }
 
-/** Those of them that are there, in no particular order. */
-export async function loadReceipts(context: MemoryContext, ids: readonly string[]): Promise<Receipt[]> {
+async function loadReceipts(context: MemoryContext, ids: readonly string[]): Promise<Receipt[]> {
   const { tenantId } = context.principal;
   const butler = onlyButlerOf(context);
   const rows = await context.db.client.contextReceipt.findMany({
     where: { tenantId, id: { in: [...ids] }, expiresAt: { gt: context.now() }, ...(butler !== null && { butler }) },
   });
-  return rows.map(receiptOf);
-}
-
-function receiptOf(row: ContextReceipt): Receipt {
-  const candidates = readCandidates(row.candidates);
-  return {
+  return rows.map(({ candidates, dropped, ...row }) => ({
     ...row,
     kind: row.kind as ReceiptKind,
-    candidates,
+    ...readRanked(candidates, dropped),
     chosen: readChosen(row.chosen, row.memoryIds),
-    ...readDropped(row.dropped, candidates),
     stageMilliseconds: row.stageMilliseconds as Milliseconds,
-  };
+  }));
 }
 
 /** A receipt in short, as one of those that showed a memory. */
@@ -297,13 +238,13 @@ export interface ReceiptSummary extends Pick<
   asOf: Date | null;
   createdAt: Date;
   expiresAt: Date;
-  /** The state of the memory that it showed. */
+  /** The version of the memory that it showed. */
   version: number | null;
 }
 
 const mostReceipts = 1000;
 
-/** Every context, recall and search that showed a memory, newest first, under the key of each. One statement. */
+/** Lists every context, recall and search that showed each memory, newest first, by the memory's key. One statement. */
 export async function listReceiptsOf(
   context: MemoryContext,
   references: readonly MemoryReference[],

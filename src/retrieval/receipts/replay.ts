@@ -5,7 +5,8 @@ import { referenceKey, type Memory } from '../../memory/memories.ts';
 import { openState } from '../../memory/sealing.ts';
 import { toPastRow } from '../../memory/history/snapshots.ts';
 import { lineOf } from '../context/memory-lines.ts';
-import { digestOf, getReceipt, type Receipt, type ReceiptChoice } from './receipts.ts';
+import type { ReceiptChoice } from './receipt-form.ts';
+import { digestOf, getReceipt, type Receipt } from './receipts.ts';
 import { renderBlock, sectionNames, type SectionName } from '../context/sections.ts';
 
 export interface ReplayOutcome {

@@ -12,7 +12,7 @@ import { editRule } from '../../../src/memory/rules/rule-changes.ts';
 import { storeRule } from '../../../src/memory/rules/rules.ts';
 import { buildContext } from '../../../src/retrieval/context/context.ts';
 import { recallMemories } from '../../../src/retrieval/recall.ts';
-import { draftOf, keepReceipts } from '../../../src/retrieval/receipts/receipts.ts';
+import { draftReceipt, keepReceipts } from '../../../src/retrieval/receipts/receipts.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { claimNext, evidenceOf, passSeconds } from './setup.ts';
 
@@ -177,7 +177,7 @@ describe('what a context has shown', () => {
 
   it('counts when a recall has shown it, too', async () => {
     const outcome = await recallMemories(context(), { topic: 'green tea' });
-    await keepReceipts(context(), [draftOf(context(), outcome, { kind: 'recall', butler: 'home', sessionId })]);
+    await keepReceipts(context(), [draftReceipt(context(), outcome, { kind: 'recall', butler: 'home', sessionId })]);
     passSeconds(core, 60);
 
     expect(await consolidate(await observe('User drinks green tea at breakfast.'))).toMatchObject(refused);

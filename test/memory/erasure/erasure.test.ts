@@ -26,7 +26,7 @@ import { findDifferences } from '../../../src/memory/history/verify.ts';
 import { buildContext } from '../../../src/retrieval/context/context.ts';
 import { explainReceipt } from '../../../src/retrieval/explain/explain-receipt.ts';
 import { recallMemories } from '../../../src/retrieval/recall.ts';
-import { draftOf, getReceipt, keepReceipts } from '../../../src/retrieval/receipts/receipts.ts';
+import { draftReceipt, getReceipt, keepReceipts, listDropped } from '../../../src/retrieval/receipts/receipts.ts';
 import { replayReceipt } from '../../../src/retrieval/receipts/replay.ts';
 import { searchMemories } from '../../../src/retrieval/search.ts';
 import { claimNext, evidenceOf } from '../../lifecycle/consolidation/setup.ts';
@@ -140,8 +140,8 @@ async function showEverywhere(word: string): Promise<string[]> {
   const recalled = await recallMemories(context(), { topic: `${word} tea` });
   const found = await searchMemories(context(), { query: word });
   const receipts = await keepReceipts(context(), [
-    draftOf(context(), recalled, { kind: 'recall', butler: 'home' }),
-    draftOf(context(), found, { kind: 'search' }),
+    draftReceipt(context(), recalled, { kind: 'recall', butler: 'home' }),
+    draftReceipt(context(), found, { kind: 'search' }),
   ]);
   const given = await buildContext(context(), { triggerPrompt: `serve ${word} tea`, butler: 'home' });
   return [...receipts, given.receiptId];
@@ -185,13 +185,13 @@ describe('an erased memory', () => {
     const facts: Fact[] = [];
     for (const content of contents) facts.push(await storeAbout(content, content));
     const recalled = await recallMemories(context(), { topic: 'tea', limit: 2 });
-    const [id] = await keepReceipts(context(), [draftOf(context(), recalled, { kind: 'recall' })]);
+    const [id] = await keepReceipts(context(), [draftReceipt(context(), recalled, { kind: 'recall' })]);
     const before = await getReceipt(context(), id as string);
     const { receiptId } = await buildContext(context(), { triggerPrompt: 'tea', butler: 'home', tokenBudget: 75 });
     const block = await getReceipt(context(), receiptId);
-    const [shown, dropped] = [before.chosen[0], before.dropped[0]] as [MemoryReference, MemoryReference];
-    expect([before.chosen.length, before.dropped.length]).toEqual([2, 3]);
-    expect([block.chosen.length, block.dropped.length].every((count) => count > 0)).toBe(true);
+    const [shown, dropped] = [before.chosen[0], listDropped(before)[0]?.memory] as [MemoryReference, MemoryReference];
+    expect([before.chosen.length, listDropped(before).length]).toEqual([2, 3]);
+    expect([block.chosen.length, listDropped(block).length].every((count) => count > 0)).toBe(true);
 
     for (const one of [shown, dropped]) await eraseOne({ type: 'fact', id: one.id });
 
@@ -203,8 +203,7 @@ describe('an erased memory', () => {
         ...receipt,
         query: '[erased]',
         fingerprints: [],
-        candidates: without(receipt.candidates),
-        dropped: without(receipt.dropped),
+        candidates: receipt.candidates.filter(({ memory }) => without([memory]).length > 0),
         chosen: receipt.chosen.map((one) => (without([one]).length === 0 ? { ...one, lineDigest: null } : one)),
       });
       const {
@@ -352,7 +351,7 @@ describe('a query that a receipt keeps', () => {
     for (const query of queries) {
       // Of another tenant's memories, so that no receipt names the one that is erased.
       const outcome = await searchMemories(core.context({ tenantId: `${tenantId} elsewhere` }), { query });
-      await keepReceipts(context(), [draftOf(context(), outcome, { kind: 'search' })]);
+      await keepReceipts(context(), [draftReceipt(context(), outcome, { kind: 'search' })]);
     }
   };
   const queries = async (): Promise<string[]> => {
@@ -419,7 +418,7 @@ describe('a subject', () => {
     const rule = await storeRule(context(), { content: 'Greet Hypatia of Alexandria first' });
     const episode = await storeEpisode(context(), { butler: 'home', content: 'Hypatia of Alexandria came' });
     await searchMemories(context(), { query: 'where is hypatia of alexandria' }).then((outcome) =>
-      keepReceipts(context(), [draftOf(context(), outcome, { kind: 'search' })]),
+      keepReceipts(context(), [draftReceipt(context(), outcome, { kind: 'search' })]),
     );
     const input = { subject: 'HYPATIA of alexandria' };
     const plan = await planSubjectErasure(admin(), input);

@@ -7,7 +7,7 @@ import { storeFact } from '../../../src/memory/facts/facts.ts';
 import { forgetMemory } from '../../../src/memory/confirm-and-forget.ts';
 import { storeRule } from '../../../src/memory/rules/rules.ts';
 import { searchMemories } from '../../../src/retrieval/search.ts';
-import { draftOf, keepReceipts } from '../../../src/retrieval/receipts/receipts.ts';
+import { draftReceipt, keepReceipts } from '../../../src/retrieval/receipts/receipts.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { encryptedConfig } from '../../support/encryption.ts';
 
@@ -37,7 +37,7 @@ describe('the export of a subject', () => {
     await storeFact(context(), { subject: 'Ada', predicate: 'drink', content: 'water' });
     await storeFact(context('other'), { ...about, sourceEpisodeId: null, content: 'wine' });
     const outcome = await searchMemories(context(), { query: 'coffee' });
-    const [receiptId] = await keepReceipts(context(), [draftOf(context(), outcome, { kind: 'search' })]);
+    const [receiptId] = await keepReceipts(context(), [draftReceipt(context(), outcome, { kind: 'search' })]);
 
     const memories = await exported('MARY somerville');
     expect(memories.map(({ relation, type, memory }) => [relation, type, (memory as { id: string }).id])).toEqual([

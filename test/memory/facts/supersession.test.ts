@@ -67,6 +67,16 @@ describe('a second fact of the same key', () => {
     expect(await readFacts(predicate)).toHaveLength(1);
   });
 
+  it('is refused when it says the same, with an end before the beginning of the first', async () => {
+    const predicate = newPredicate();
+    await store({ predicate, validFrom: new Date('2026-02-01T00:00:00Z') });
+
+    await expect(store({ predicate, validTo: new Date('2026-01-01T00:00:00Z') })).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      message: expect.stringContaining('valid_to') as string,
+    });
+  });
+
   it('knows its key whatever the case, blanks and dashes', async () => {
     const predicate = newPredicate();
     const first = await store({ predicate });

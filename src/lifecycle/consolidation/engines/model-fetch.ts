@@ -1,4 +1,5 @@
-import { EngineError, type Usage } from '../engine.ts';
+import { EngineError } from '../engine.ts';
+import type { Usage } from '../run.ts';
 import type { ModelServer } from './model-server.ts';
 
 /** No answer of a model comes near it; a server that sends more is broken or hostile. */

@@ -1,0 +1,78 @@
+import type { MemoryType } from '../tables.ts';
+import type { RowFilter } from '../sql/search-filter.ts';
+import type { PastVectors } from '../sql/search-rows.ts';
+import type { KeywordQuery } from './search-words.ts';
+
+export interface CandidateQuery {
+  filter: RowFilter;
+  /** Candidates that each channel brings, of each type. */
+  most: number;
+  /** Null when no vector is searched. */
+  semantic: SemanticQuery | null;
+  /** Null when no word is searched. */
+  keyword: KeywordQuery | null;
+  /** Types whose rows are few enough to read each of them; the others are found through their indexes. */
+  exact: ReadonlySet<MemoryType>;
+  /** Phrases that a memory must have and must not have, as tsqueries. */
+  required: readonly string[];
+  excluded: readonly string[];
+  /** Words that state a time, as a tsquery; null where it does not matter. */
+  timeWords: string | null;
+  /** Whether candidates come with the columns that a context shows. */
+  toShow: boolean;
+}
+
+export interface SemanticQuery {
+  vector: Float32Array;
+  version: PastVectors['version'];
+  /** For a search of the past: the vectors of texts that have changed since. */
+  pastTexts: PastVectors['ofTexts'];
+}
+
+/** A memory that a channel brought, with what ranking needs of it. What its type does not have is null. */
+export interface Candidate {
+  type: MemoryType;
+  id: string;
+  createdAt: Date;
+  /** When it was observed, or else created. */
+  happenedAt: Date;
+  lastReferencedAt: Date | null;
+  lastConfirmedAt: Date | null;
+  importance: number;
+  /** 1 for an episode, which happened; its decay rate is 0. */
+  confidence: number;
+  decayRate: number;
+  maturity: string | null;
+  subjectKey: string | null;
+  predicateKey: string | null;
+  sessionId: string | null;
+  /** Whether it is an episode that ends with a question. */
+  asks: boolean;
+  /** Whether it names a day, a date or another time; false where that was not asked. */
+  tellsTime: boolean;
+  /** Cosine similarity; null without a vector of the version that is searched. */
+  similarity: number | null;
+  /** Whether it is among the nearest of its type. */
+  isNearest: boolean;
+  /** BM25 by word, in the order of the query's words. */
+  words: number[];
+  /** What neighbouring episodes lend, one entry for each lender: the share, its words, and its similarity if this replies to it. */
+  lenderShares: number[] | null;
+  lenderWords: number[][] | null;
+  lenderSimilarities: (number | null)[] | null;
+}
+
+/** A candidate of a query `toShow`: as much of its row as its line in a context is written from, a fact perhaps sealed. */
+export interface CandidateToShow extends Candidate {
+  version: number;
+  content: string;
+  scope: string | null;
+  permanence: string | null;
+  subject: string | null;
+  predicate: string | null;
+  kind: string | null;
+  observedAt: Date | null;
+  validTo: Date | null;
+  sealedContent: string | null;
+  dataKeyId: string | null;
+}

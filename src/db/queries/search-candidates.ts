@@ -1,0 +1,182 @@
+import pgvector from 'pgvector';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { TenantDatabase } from '../database.ts';
+import type { MemoryType } from '../tables.ts';
+import { milliseconds, readMoments } from '../sql/moments.ts';
+import { rowConditions } from '../sql/search-filter.ts';
+import { pastRows } from '../sql/search-rows.ts';
+import type { Candidate, CandidateQuery } from './candidate.ts';
+import { readByIndexes, readEachRow, type CandidateSource } from './search-candidate-sources.ts';
+import { endsWithQuestion, selectLentEpisodes, withPastNeighbours } from './search-neighbours.ts';
+import { setSearch, type SearchSettings } from './search-settings.ts';
+
+export interface CandidateSearch {
+  query: CandidateQuery;
+  /** Null leaves the planner alone. */
+  settings: SearchSettings | null;
+}
+
+/** Finds the candidates of several searches in one round trip: one statement for all channels and types of a search. */
+export async function findCandidates(
+  db: Pick<TenantDatabase, 'roundTrip'>,
+  searches: readonly CandidateSearch[],
+): Promise<Candidate[][]> {
+  const planned = searches.flatMap(({ query, settings }, place) => {
+    const statement = selectCandidates(query);
+    return statement === null ? [] : [{ place, settings, statement }];
+  });
+  // A setting holds until the end of the round trip, so searches without any come first.
+  const ordered = planned.toSorted((a, b) => Number(a.settings !== null) - Number(b.settings !== null));
+  const found: Candidate[][] = searches.map(() => []);
+  if (ordered.length === 0) return found;
+  const statements = ordered.flatMap(({ settings, statement }) =>
+    settings === null ? [statement] : [setSearch(settings), statement],
+  );
+  const answers = await db.roundTrip(statements);
+  for (const { place, statement } of ordered) {
+    found[place] = readCandidates(answers[statements.indexOf(statement)]);
+  }
+  return found;
+}
+
+/** Null when nothing is searched for or no type can match. */
+function selectCandidates(query: CandidateQuery): Prisma.Sql | null {
+  const { filter, semantic, keyword, required, excluded } = query;
+  if (semantic === null && keyword === null) return null;
+  const phrases = [
+    ...required.map((phrase) => Prisma.sql`m.search_vector @@ ${phrase}::tsquery`),
+    ...excluded.map((phrase) => Prisma.sql`NOT m.search_vector @@ ${phrase}::tsquery`),
+  ];
+  const types = filter.types.flatMap((type) => {
+    const conditions = rowConditions(type, filter);
+    return conditions === null ? [] : [selectOfType(type, Prisma.join([conditions, ...phrases], ' AND '), query)];
+  });
+  if (types.length === 0) return null;
+  const vector = semantic === null ? null : (pgvector.toSql(Array.from(semantic.vector)) as string);
+  const asked = Prisma.sql`asked AS MATERIALIZED (SELECT ${vector}::vector AS vector)`;
+  const pastVectors = semantic === null ? null : { version: semantic.version, ofTexts: semantic.pastTexts };
+  return Prisma.sql`
+    WITH ${Prisma.join([asked, ...pastRows(filter, pastVectors)])}
+    SELECT json_build_object(${aggregateColumns(query)})::text FROM (${Prisma.join(types, ' UNION ALL ')}) c`;
+}
+
+/** Unites what either channel brought of one type: `matched` by words, `lent` by the words of neighbours, and the nearest. */
+function selectOfType(type: MemoryType, conditions: Prisma.Sql, query: CandidateQuery): Prisma.Sql {
+  const source = (query.exact.has(type) ? readEachRow : readByIndexes)(type, conditions, query);
+  const isLent = type === 'episode' && query.keyword !== null;
+  const lent = isLent
+    ? selectLentEpisodes(conditions, query.filter, { join: source.join('matched'), similarity: source.similarity })
+    : selectNothingLent;
+  return Prisma.sql`(
+    WITH ${source.rows}
+      matched AS MATERIALIZED (${source.matched}),
+      ${isLent ? withPastNeighbours(query.filter) : Prisma.empty}
+      lent AS (${lent}),
+      found AS (
+        SELECT id, bool_or(is_nearest) AS is_nearest,
+          array_agg(share) FILTER (WHERE share IS NOT NULL) AS lender_shares,
+          array_agg(similarity) FILTER (WHERE share IS NOT NULL) AS lender_similarities,
+          array_agg(words) FILTER (WHERE share IS NOT NULL) AS lender_words,
+          ${isLent ? Prisma.sql`row_number() OVER (ORDER BY sum(score) DESC, id)` : Prisma.sql`1`} AS place
+        FROM (
+          SELECT id, score, NULL::float8 AS share, NULL::float8 AS similarity, NULL::float8[] AS words, false AS is_nearest
+          FROM matched
+          UNION ALL SELECT id, score, share, similarity, words, false FROM lent
+          UNION ALL SELECT id, 0, NULL, NULL, NULL, true FROM (${source.nearest}) nearest
+        ) brought
+        GROUP BY id
+      )
+    SELECT ${selectColumns(type, query, source)}
+    FROM found ${source.join('found')}
+    WHERE found.is_nearest OR found.place <= ${query.most})`;
+}
+
+const selectNothingLent = Prisma.sql`
+  SELECT NULL::uuid AS id, NULL::float8 AS score, NULL::float8 AS share, NULL::float8 AS similarity, NULL::float8[] AS words
+  WHERE false`;
+
+/** The columns of a candidate as SQL over row `m`, by the names that they have in here. Times are milliseconds since 1970. */
+function rankingColumns(type: MemoryType): Record<string, string> {
+  const [isEpisode, isFact, isRule] = [type === 'episode', type === 'fact', type === 'rule'];
+  return {
+    type: `'${type}'`,
+    id: 'm.id',
+    createdAt: milliseconds('m.created_at'),
+    happenedAt: milliseconds(isRule ? 'm.created_at' : 'coalesce(m.observed_at, m.created_at)'),
+    lastReferencedAt: milliseconds('m.last_referenced_at'),
+    lastConfirmedAt: isEpisode ? 'NULL::float8' : milliseconds('m.last_confirmed_at'),
+    importance: 'm.importance',
+    confidence: isEpisode ? '1::float8' : 'm.confidence',
+    decayRate: isEpisode ? '0::float8' : 'm.decay_rate',
+    maturity: isRule ? 'm.maturity' : 'NULL::text',
+    subjectKey: isFact ? 'm.subject_key' : 'NULL::text',
+    predicateKey: isFact ? 'm.predicate_key' : 'NULL::text',
+    sessionId: isEpisode ? 'm.session_id' : 'NULL::uuid',
+  };
+}
+
+function shownColumns(type: MemoryType): Record<string, string> {
+  const [isEpisode, isFact, isRule] = [type === 'episode', type === 'fact', type === 'rule'];
+  return {
+    version: 'm.version',
+    content: 'm.content',
+    scope: isEpisode ? 'NULL::text' : 'm.scope',
+    permanence: isEpisode ? 'NULL::text' : 'm.permanence',
+    subject: isFact ? 'm.subject' : 'NULL::text',
+    predicate: isFact ? 'm.predicate' : 'NULL::text',
+    kind: isFact ? 'm.kind' : 'NULL::text',
+    observedAt: isRule ? 'NULL::float8' : milliseconds('m.observed_at'),
+    validTo: isFact ? milliseconds('m.valid_to') : 'NULL::float8',
+    sealedContent: isFact ? 'm.sealed_content::text' : 'NULL::text',
+    dataKeyId: isFact ? 'm.data_key_id' : 'NULL::uuid',
+  };
+}
+
+function storedColumns(type: MemoryType, { toShow }: CandidateQuery): Record<string, string> {
+  return toShow ? { ...rankingColumns(type), ...shownColumns(type) } : rankingColumns(type);
+}
+
+function selectColumns(type: MemoryType, query: CandidateQuery, source: CandidateSource): Prisma.Sql {
+  const stored = Object.entries(storedColumns(type, query)).map(([name, value]) => `${value} AS "${name}"`);
+  return Prisma.sql`${Prisma.raw(stored.join(', '))},
+    ${type === 'episode' ? endsWithQuestion : Prisma.sql`false`} AS asks, ${tellsTime(query)} AS "tellsTime",
+    ${source.similarity} AS similarity, found.is_nearest AS "isNearest", ${source.words} AS words,
+    found.lender_shares AS "lenderShares", found.lender_words AS "lenderWords",
+    found.lender_similarities AS "lenderSimilarities"`;
+}
+
+function tellsTime({ timeWords }: CandidateQuery): Prisma.Sql {
+  if (timeWords === null) return Prisma.sql`false`;
+  return Prisma.sql`(m.content ~ '[0-9]' OR m.search_vector @@ ${timeWords}::tsquery)`;
+}
+
+/**
+ * One list of values for each column, under its name. To write a value of JSON the database looks up its type, but only
+ * once for a whole list: an object for each candidate takes several times as long.
+ */
+function aggregateColumns(query: CandidateQuery): Prisma.Sql {
+  const stored = Object.keys(storedColumns('fact', query));
+  const names = [...stored, 'asks', 'tellsTime', 'similarity', 'isNearest'];
+  const lists = names.map((name) => `'${name}', array_agg(c."${name}")`);
+  // Lists of lists: all of `words` have one length, while lenders are more or fewer.
+  const lenders = ['lenderShares', 'lenderWords', 'lenderSimilarities'];
+  if (query.keyword !== null) {
+    lists.push(`'words', array_agg(c.words)`, ...lenders.map((name) => `'${name}', json_agg(c."${name}")`));
+  }
+  return Prisma.raw(lists.join(', '));
+}
+
+const moments = ['createdAt', 'happenedAt', 'lastReferencedAt', 'lastConfirmedAt', 'observedAt', 'validTo'];
+const withoutWords = { words: [], lenderShares: null, lenderWords: null, lenderSimilarities: null };
+
+/** Makes an object of each place of the lists. Without any row, each list is null. */
+function readCandidates(answer: string | null | undefined): Candidate[] {
+  const lists = JSON.parse(answer ?? '{}') as Record<string, unknown[] | null>;
+  const columns = Object.entries(lists).filter((column): column is [string, unknown[]] => column[1] !== null);
+  return (lists['id'] ?? []).map((_id, place) => {
+    const candidate: Record<string, unknown> = { ...withoutWords };
+    for (const [name, values] of columns) candidate[name] = values[place];
+    readMoments(candidate, moments);
+    return candidate as unknown as Candidate;
+  });
+}

@@ -1,0 +1,19 @@
+import type { RowFilter } from '../../db/sql/search-filter.ts';
+import type { SearchMode } from '../query/defaults.ts';
+import type { Routing } from '../query/intent.ts';
+import type { QueryText } from '../query/query-text.ts';
+
+/** A search whose input was checked and completed. */
+export interface PreparedSearch {
+  query: QueryText;
+  filter: RowFilter;
+  mode: SearchMode;
+  limit: number;
+  /** The session of the caller. */
+  sessionId: string | null;
+  /** Candidates that each channel brings, of each type. */
+  most: number;
+  routing: Routing;
+  /** Whether candidates come with the columns that a context shows. */
+  toShow: boolean;
+}
