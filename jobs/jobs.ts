@@ -1,6 +1,6 @@
 import { sweepEpisodes } from '../src/lifecycle/cleanup.ts';
 import { sweepConsolidation } from '../src/lifecycle/consolidation/consolidate.ts';
-import { isBacklogLong } from '../src/lifecycle/consolidation/due.ts';
+import { isBacklogLong } from '../src/lifecycle/consolidation/claim.ts';
 import { sweepDecay } from '../src/lifecycle/decay.ts';
 import { sweepCapacity } from '../src/lifecycle/eviction.ts';
 import { maintainStorage, sweepLeftovers } from '../src/lifecycle/housekeeping.ts';

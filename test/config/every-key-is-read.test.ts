@@ -12,7 +12,7 @@ import { sweepCapacity } from '../../src/lifecycle/eviction.ts';
 import { sweepPromotions } from '../../src/lifecycle/promotion.ts';
 import { sweepLeftovers } from '../../src/lifecycle/housekeeping.ts';
 import { sweepConsolidation } from '../../src/lifecycle/consolidation/consolidate.ts';
-import { isBacklogLong } from '../../src/lifecycle/consolidation/due.ts';
+import { isBacklogLong } from '../../src/lifecycle/consolidation/claim.ts';
 import { failRun } from '../../src/lifecycle/consolidation/fail.ts';
 import { createLogger } from '../../src/shared/logger.ts';
 import { confidenceBand } from '../../src/memory/confidence.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/shared/logger.ts';
-import { consolidateWith } from '../../src/lifecycle/consolidation/consolidate-with.ts';
+import { consolidateWith } from '../../src/lifecycle/consolidation/consolidate.ts';
 import { EngineError } from '../../src/lifecycle/consolidation/engine.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { ingestEpisodes } from '../../src/memory/episodes/episodes.ts';

@@ -4,7 +4,7 @@ import type { Config } from '../../src/config/schema.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import type { DatabaseOptions } from '../../src/db/engines/engine.ts';
 import { createEmbedder } from '../../src/embedding/create-embedder.ts';
-import { consolidateWith } from '../../src/lifecycle/consolidation/consolidate-with.ts';
+import { consolidateWith } from '../../src/lifecycle/consolidation/consolidate.ts';
 import type { ConsolidationEngine } from '../../src/lifecycle/consolidation/engine.ts';
 import { createLogger } from '../../src/shared/logger.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';

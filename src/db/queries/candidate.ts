@@ -1,10 +1,10 @@
 import type { MemoryType } from '../tables.ts';
-import type { RowFilter } from '../sql/search-filter.ts';
+import type { MemoryFilter } from '../sql/memory-filter.ts';
 import type { PastVectors } from '../sql/search-rows.ts';
 import type { KeywordQuery } from './search-words.ts';
 
 export interface CandidateQuery {
-  filter: RowFilter;
+  filter: MemoryFilter;
   /** Candidates that each channel brings, of each type. */
   most: number;
   /** Null when no vector is searched. */

@@ -4,12 +4,9 @@ import { memoryTables, type MemoryType } from '../tables.ts';
 import { pageWithTotal } from './page-with-total.ts';
 
 export interface TimelineQuery {
-  tenantId: string;
-  types: readonly MemoryType[];
   filter: MemoryFilter;
   from: Date | null;
   to: Date | null;
-  now: Date;
   offset: number;
   limit: number;
 }
@@ -21,11 +18,11 @@ const moments: Record<MemoryType, string> = {
   rule: 'created_at',
 };
 
-export function timeline({ tenantId, types, filter, from, to, now, offset, limit }: TimelineQuery): Prisma.Sql {
-  const parts = types.map(
+export function timeline({ filter, from, to, offset, limit }: TimelineQuery): Prisma.Sql {
+  const parts = filter.types.map(
     (type) => Prisma.sql`
-      SELECT ${type}::text AS type, id, ${Prisma.raw(moments[type])} AS at FROM ${Prisma.raw(memoryTables[type])}
-      WHERE ${whereMemory(type, tenantId, filter, now)}`,
+      SELECT ${type}::text AS type, id, ${Prisma.raw(moments[type])} AS at FROM ${Prisma.raw(memoryTables[type])} m
+      WHERE ${whereMemory(type, filter) ?? Prisma.sql`false`}`,
   );
   const entries = Prisma.sql`
     SELECT type, id::text, at FROM (${Prisma.join(parts, ' UNION ALL ')}) entries

@@ -1,12 +1,17 @@
 import { claimForAgent, submitOutput, type AgentClaim } from '../../lifecycle/consolidation/agent.ts';
-import type { EngineName } from '../../lifecycle/consolidation/engine-name.ts';
 import { failRun } from '../../lifecycle/consolidation/fail.ts';
 import { renewLease } from '../../lifecycle/consolidation/lease.ts';
-import { listEpisodesOf, listRuns } from '../../lifecycle/consolidation/list-runs.ts';
 import type { ItemKind, RefusedItem } from '../../lifecycle/consolidation/output.ts';
 import type { ConsolidationPrompt } from '../../lifecycle/consolidation/prompt.ts';
 import { requeueEpisodes, type RequeueOutcome, type RequeueStatus } from '../../lifecycle/consolidation/requeue.ts';
-import { getRun, type ConsolidationRun, type RunStatus } from '../../lifecycle/consolidation/run.ts';
+import {
+  getRun,
+  listEpisodesOf,
+  listRuns,
+  type ConsolidationRun,
+  type EngineName,
+  type RunStatus,
+} from '../../lifecycle/consolidation/run.ts';
 import { builder } from '../builder.ts';
 import { readPage, totalCount } from '../pages.ts';
 import { writeResult } from '../results.ts';

@@ -5,10 +5,11 @@ import { mutate } from '../../memory/mutation.ts';
 import { authorize } from '../../memory/permissions.ts';
 import { applyOutput } from './apply.ts';
 import { claimEpisodes, type Claim } from './claim.ts';
-import { failEpisodesOf, failRun } from './fail.ts';
+import { failEpisodes } from './episode-states.ts';
+import { failRun } from './fail.ts';
 import { parseOutput } from './output.ts';
 import { buildPrompt, type ConsolidationPrompt } from './prompt.ts';
-import { finishRun, getRun, lockRunningRun, readRunSnapshot } from './run.ts';
+import { changeRun, finishRun, getRun, lockRunningRun } from './run.ts';
 
 export interface AgentClaimInput {
   butler?: string | null | undefined;
@@ -21,8 +22,8 @@ export interface AgentClaim {
 }
 
 /**
- * A claim for an agent that does the work itself, with what to tell its model. The claim holds what the prompt holds;
- * the rest is given back at once. Null when nothing is due.
+ * Claims episodes for an agent that does the work itself, with the prompt for its model. Episodes that do not fit into the
+ * prompt are given back at once. Returns null when nothing is due.
  */
 export async function claimForAgent(context: MemoryContext, input: AgentClaimInput): Promise<AgentClaim | null> {
   authorize(context, 'mutation claimConsolidation');
@@ -49,23 +50,17 @@ async function narrowClaim(context: MemoryContext, claim: Claim, prompt: Consoli
   const episodes = claim.episodes.filter(({ id }) => episodeIds.includes(id));
   if (episodes.length === claim.episodes.length) return claim;
   await mutate(context, async (mutation) => {
-    const { transaction, tenantId } = mutation;
-    await lockRunningRun(mutation, runId);
+    const run = await lockRunningRun(mutation, runId);
     const reason = 'the episode is too long for a prompt';
-    await failEpisodesOf(mutation, { runId, episodeIds: tooLong }, { reason, retryable: false });
-    if (episodes.length === 0) return finishRun(mutation, runId, 'failed', { error: reason });
-    const before = await readRunSnapshot(mutation, runId);
-    const where = { tenantId_id: { tenantId, id: runId } };
-    const data = { episodeIds: episodes.map(({ id }) => id), episodeCount: episodes.length };
-    await transaction.consolidationRun.update({ where, data, select: { id: true } });
-    const after = await readRunSnapshot(mutation, runId);
-    const run = { entityType: 'consolidation_run', entityId: runId, before, after } as const;
-    await mutation.record({ eventType: 'consolidation_run.narrowed', ...run });
+    await failEpisodes(mutation, tooLong, { runId, reason, retryable: false });
+    if (episodes.length === 0) return finishRun(mutation, run, 'failed', { error: reason });
+    const values = { episodeIds: episodes.map(({ id }) => id), episodeCount: episodes.length };
+    await changeRun(mutation, run, 'consolidation_run.narrowed', values);
   });
   return { ...claim, episodes };
 }
 
-/** What an agent made of its claim. Output that is none fails the run, as it does for every engine. */
+/** Stores the output of an agent. Unusable output fails the run, as it does for every engine. */
 export async function submitOutput(context: MemoryContext, runId: string, output: unknown): Promise<ConsolidationRun> {
   authorize(context, 'mutation submitConsolidation');
   const run = await getRun(context, runId);

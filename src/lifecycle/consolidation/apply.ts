@@ -1,27 +1,26 @@
-import { consolidateEpisodes } from '../../db/sql/consolidate-episodes.ts';
-import { lockRun } from '../../db/sql/lock-consolidation-run.ts';
-import { invalidInput, MemoryError } from '../../shared/errors.ts';
+import { lockRun, type LockedRun } from '../../db/queries/consolidation-runs.ts';
 import type { ConsolidationRun, Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { digestInput, isDigestOf } from '../../memory/idempotency.ts';
 import { mutate, type Mutation } from '../../memory/mutation.ts';
+import { checkUuid } from '../../memory/values.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
+import { invalidInput, MemoryError } from '../../shared/errors.ts';
 import type { Extraction } from './engine.ts';
-import { changeEpisodeStates } from './episode-states.ts';
-import { columnsOf, failEpisodesOf } from './fail.ts';
+import { consolidateEpisodes, failEpisodes } from './episode-states.ts';
+import { toColumns } from './fail.ts';
 import { parseOutput, readOutput, type RefusedItem } from './output.ts';
-import { prepareItems, type Preparation, type PreparationInput, type PreparedItem } from './prepare-items.ts';
-import { finishRun, getRun, lockRunningRun, tooLate } from './run.ts';
+import { prepareItems, type Preparation, type PreparationEpisode, type PreparedItem } from './prepare-items.ts';
+import { finishRun, requireOwn, requireRunning, tooLate } from './run.ts';
 import { storeItems } from './store-items.ts';
 
-/** All that an engine says about its output. */
+/** What an engine says about its output. */
 export type ExtractionDetails = Omit<Extraction, 'output'>;
 
 /**
- * Stores what an engine made of a claim: memories, links, the states of the episodes, the record of the run and the event
- * of each, all together or not at all. An item that must not be stored is refused and leaves the others. The same output
- * a second time answers with what came of the first; another one is a conflict. Throws INVALID_INPUT, and writes nothing,
- * when the output is none.
+ * Stores the output of an engine: memories, links, states of episodes, the run, and the event of each, in one transaction.
+ * An item that must not be stored is refused alone. The same output a second time returns the run of the first; another
+ * one is a conflict. Throws INVALID_INPUT, and writes nothing, when the output cannot be used.
  */
 export async function applyOutput(
   context: MemoryContext,
@@ -29,29 +28,28 @@ export async function applyOutput(
   output: unknown,
   details: ExtractionDetails = {},
 ): Promise<ConsolidationRun> {
-  const run = await getRun(context, runId);
+  const { run, episodes } = await readRun(context, runId, details);
   const given = readOutput(output);
   if (run.status === 'succeeded') {
     await mutate(context, (mutation) => requireSameOutput(mutation, run, given));
     return run;
   }
   if (run.status !== 'running') throw tooLate(run.id, `is ${run.status} already`);
-  const lookedAt = chooseEpisodes(run, details);
-  const input = await readInput(context, run, lookedAt);
+  const input = { context, butler: run.butler, episodes: new Map(episodes.map((episode) => [episode.id, episode])) };
   const preparation = await prepareItems(input, parseOutput(given));
-  await mutate(context, async (mutation) => {
+  return mutate(context, async (mutation) => {
     // Two submits of one run may meet here: the second waits, and is then compared with the first.
-    const done = await findDone(mutation, run.id);
-    if (done !== null) return requireSameOutput(mutation, done, given);
-    await lockRunningRun(mutation, run.id);
-    await writeAll(mutation, run, { lookedAt, preparation, details, given });
+    const locked = requireOwn(context, run.id, await lockRun(mutation.transaction, run.id));
+    if (locked.status === 'succeeded') await requireSameOutput(mutation, locked, given);
+    else await writeAll(mutation, requireRunning(locked, mutation.now), { preparation, details, given });
+    const where = { tenantId_id: { tenantId: mutation.tenantId, id: run.id } };
+    return mutation.transaction.consolidationRun.findUniqueOrThrow({ where });
   });
-  return getRun(context, run.id);
 }
 
 async function requireSameOutput(
   mutation: Mutation,
-  { id, outputDigest }: ConsolidationRun,
+  { id, outputDigest }: Pick<ConsolidationRun, 'id' | 'outputDigest'>,
   given: unknown,
 ): Promise<void> {
   if (outputDigest !== null && (await isDigestOf(mutation, outputDigest, given))) return;
@@ -64,68 +62,61 @@ async function requireSameOutput(
   );
 }
 
-/** Those of the claim that the engine says it looked at: all, unless it names them. */
+/** Reads the run and those of its episodes that the engine read and that are not forgotten. */
+async function readRun(
+  context: MemoryContext,
+  runId: string,
+  details: ExtractionDetails,
+): Promise<{ run: ConsolidationRun; episodes: PreparationEpisode[] }> {
+  return context.db.transaction(async ({ tenantId, consolidationRun, episode }) => {
+    const where = { tenantId_id: { tenantId, id: checkUuid('run_id', runId) } };
+    const run = requireOwn(context, runId, await consolidationRun.findUnique({ where }));
+    if (run.status !== 'running') return { run, episodes: [] };
+    const episodes = await episode.findMany({
+      where: { tenantId, id: { in: chooseEpisodes(run, details) }, forgottenAt: null },
+      select: { id: true, sessionId: true, content: true, createdAt: true, observedAt: true },
+    });
+    return { run, episodes };
+  });
+}
+
+/** Returns the episodes that the engine read: all of the run, unless it names them. */
 function chooseEpisodes(
-  { id, episodeIds }: ConsolidationRun,
+  { id, episodeIds }: Pick<ConsolidationRun, 'id' | 'episodeIds'>,
   { episodeIds: named, tooLong = [] }: ExtractionDetails,
 ): string[] {
   const claimed = new Set(episodeIds);
-  const lookedAt = named ?? episodeIds.filter((episodeId) => !tooLong.includes(episodeId));
-  const foreign = [...lookedAt, ...tooLong].find((episodeId) => !claimed.has(episodeId));
+  const read = named ?? episodeIds.filter((episodeId) => !tooLong.includes(episodeId));
+  const foreign = [...read, ...tooLong].find((episodeId) => !claimed.has(episodeId));
   if (foreign !== undefined) throw invalidInput('episode_ids', `episodes of consolidation run ${id}`, foreign);
-  if (lookedAt.length + tooLong.length === 0) throw invalidInput('episode_ids', 'at least one episode', 0);
-  return [...lookedAt];
-}
-
-async function readInput(
-  context: MemoryContext,
-  { butler }: ConsolidationRun,
-  ids: readonly string[],
-): Promise<PreparationInput> {
-  const { tenantId } = context.principal;
-  const episodes = await context.db.client.episode.findMany({
-    where: { tenantId, id: { in: [...ids] }, forgottenAt: null },
-    select: { id: true, sessionId: true, content: true, createdAt: true, observedAt: true },
-  });
-  return { context, butler, episodes: new Map(episodes.map((episode) => [episode.id, episode])) };
-}
-
-async function findDone({ transaction, tenantId }: Mutation, runId: string): Promise<ConsolidationRun | null> {
-  await transaction.$queryRaw(lockRun(tenantId, runId));
-  return transaction.consolidationRun.findFirst({ where: { tenantId, id: runId, status: 'succeeded' } });
+  if (read.length + tooLong.length === 0) throw invalidInput('episode_ids', 'at least one episode', 0);
+  return [...read];
 }
 
 interface Work {
-  lookedAt: readonly string[];
   preparation: Preparation;
   details: ExtractionDetails;
   given: unknown;
 }
 
-async function writeAll(
-  mutation: Mutation,
-  run: ConsolidationRun,
-  { lookedAt, preparation, details, given }: Work,
-): Promise<void> {
+async function writeAll(mutation: Mutation, run: LockedRun, { preparation, details, given }: Work): Promise<void> {
   const { id: runId, butler } = run;
-  const { tenantId } = mutation;
-  const consolidated = await changeEpisodeStates(mutation, consolidateEpisodes({ tenantId, ids: lookedAt, runId }), {
-    nameEvent: () => 'episode.consolidated',
-    causeEventId: mutation.eventId,
-  });
-  const storedAt = await readStoredAt(mutation, consolidated);
+  const read = chooseEpisodes(run, details);
+  const { tooLong = [] } = details;
+  // Without episodes that were forgotten meanwhile: they are no evidence any more.
+  const consolidated = await consolidateEpisodes(mutation, read, runId);
+  const storedAt = new Map(consolidated.map(({ id, createdAt }) => [id, createdAt]));
   const { refused, ...counts } = await storeItems(mutation, { butler, storedAt, items: preparation.items });
-  const tooLong = { runId, episodeIds: details.tooLong ?? [] };
-  await failEpisodesOf(mutation, tooLong, { reason: 'the episode is too long for a prompt', retryable: false });
-  // Those that were not looked at are another run's.
-  const episodeIds = run.episodeIds.filter((id) => lookedAt.includes(id) || tooLong.episodeIds.includes(id));
-  await finishRun(mutation, runId, 'succeeded', {
+  await failEpisodes(mutation, tooLong, { runId, reason: 'the episode is too long for a prompt', retryable: false });
+  // Episodes that the engine did not read belong to another run.
+  const episodeIds = run.episodeIds.filter((id) => read.includes(id) || tooLong.includes(id));
+  await finishRun(mutation, run, 'succeeded', {
     ...counts,
     episodeIds,
     episodeCount: episodeIds.length,
     outputDigest: await digestInput(mutation, given, preparation.items.some(isSecret)),
-    refusedItems: keptRefusals(mutation, [...preparation.refused, ...refused]),
-    ...columnsOf(details),
+    refusedItems: maskReasons(mutation, [...preparation.refused, ...refused]),
+    ...toColumns(details),
   });
 }
 
@@ -133,19 +124,8 @@ function isSecret(item: PreparedItem): boolean {
   return 'values' in item && 'isSealed' in item.values && item.values.isSealed;
 }
 
-/** A reason may name what an engine made up: a field, a scope. */
-function keptRefusals({ context }: Mutation, refused: readonly RefusedItem[]): Prisma.InputJsonArray {
+/** Masks reasons, because they may name what an engine made up: a field, a scope. */
+function maskReasons({ context }: Mutation, refused: readonly RefusedItem[]): Prisma.JsonArray {
   const redactor = createRedactor(context);
   return refused.map((item) => ({ ...item, reason: redactor.mask(item.reason) }));
-}
-
-/** Of those that were there to be consolidated: what was forgotten meanwhile is no evidence any more. */
-async function readStoredAt(
-  { transaction, tenantId }: Mutation,
-  episodes: readonly { id: string }[],
-): Promise<Map<string, Date>> {
-  const ids = episodes.map(({ id }) => id);
-  const where = { tenantId, id: { in: ids } };
-  const rows = await transaction.episode.findMany({ where, select: { id: true, createdAt: true } });
-  return new Map(rows.map(({ id, createdAt }) => [id, createdAt]));
 }

@@ -1,20 +1,28 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../../db/database.ts';
-import { findDueGroup, selectDueEpisodes, type DueConditions, type DueGroup } from '../../db/sql/due-episodes.ts';
-import { giveEpisodesToRun, insertRun } from '../../db/sql/insert-consolidation-run.ts';
+import { insertRun, updateRun } from '../../db/queries/consolidation-runs.ts';
+import {
+  areManyDue,
+  countDueEpisodes,
+  findDueGroup,
+  lockDueEpisodes,
+  type ClaimedEpisode,
+  type DueConditions,
+  type DueCount,
+  type DueGroup,
+} from '../../db/queries/due-episodes.ts';
 import { millisecondsPerDay } from '../../shared/durations.ts';
-import { isOutage, MemoryError } from '../../shared/errors.ts';
+import { isOutage } from '../../shared/errors.ts';
 import { atOneMoment, type MemoryContext } from '../../memory/context.ts';
 import { onlyButlerOf, requireButler } from '../../memory/reach.ts';
-import type { Snapshot } from '../../db/queries/snapshots.ts';
 import { createMutation } from '../../memory/mutation.ts';
 import { normaliseName } from '../../memory/text.ts';
 import { checkLimit } from '../../memory/values.ts';
-import type { EngineName } from './engine-name.ts';
 import { giveBackLostLeases } from './fail.ts';
 import { leaseFrom } from './lease.ts';
+import type { EngineName } from './run.ts';
 
-/** Episodes of one butler that one worker has for itself until the lease ends. */
+/** Episodes of one butler that are leased to one worker. */
 export interface Claim {
   runId: string;
   butler: string;
@@ -25,44 +33,36 @@ export interface Claim {
   episodes: ClaimedEpisode[];
 }
 
-export interface ClaimedEpisode {
-  id: string;
-  sessionId: string | null;
-  content: string;
-  importance: number;
-  createdAt: Date;
-  observedAt: Date | null;
-}
+export type { ClaimedEpisode };
 
 export interface ClaimInput {
   engine: EngineName;
   worker: string;
-  /** Only of this butler; otherwise of the first one, by name, that has something due. */
+  /** Only this butler; by default the first one, by name, with a due episode. */
   butler?: string | null | undefined;
-  /** At most so many; never more than `batch_size`. */
+  /** At most `batch_size`, which is the default. */
   limit?: number | null | undefined;
-  /** These have had their turn. */
+  /** Butlers that have had their turn. */
   exceptButlers?: ReadonlySet<string> | undefined;
-  /** Called for a butler whose episodes could not be claimed. The next butler has its turn. */
+  /** Called for a butler whose episodes could not be claimed, before the next butler has its turn. */
   failed?: ((butler: string, error: unknown) => void) | undefined;
-  /** These could not be written to. */
+  /** Episodes that could not be written. */
   exceptEpisodes?: ReadonlySet<string> | undefined;
 }
 
 /**
- * Takes the next episodes that are due, for one worker alone: of one butler, in the order in which they were stored. A
- * butler has one run at a time; other butlers' runs go on beside it. Null when nothing is due.
+ * Leases the next due episodes of one butler to one worker, in the order in which they were stored. A butler has one run
+ * at a time; several butlers may have runs at once. Returns null when nothing is due.
  */
 export async function claimEpisodes(context: MemoryContext, input: ClaimInput): Promise<Claim | null> {
   const { batchSize } = context.config.memory.consolidation;
   const limit = checkLimit('limit', input.limit, batchSize, batchSize);
   const only = chooseButler(context, input.butler);
   await giveBackLostLeases(context);
-  const client = context.db.client;
   for (let after = ''; ;) {
-    const due = { ...dueFor(context), except: input.exceptEpisodes };
-    const [group] = await client.$queryRaw<DueGroup[]>(findDueGroup(due, { after, only }));
-    if (group === undefined) return null;
+    const due = { ...getDueConditions(context), except: input.exceptEpisodes };
+    const group = await findDueGroup(context.db.client, due, { after, only });
+    if (group === null) return null;
     const claim =
       input.exceptButlers?.has(group.butler) === true ? null : await tryClaim(context, input, { ...group, limit });
     if (claim !== 'failed' && (claim !== null || only !== null)) return claim;
@@ -72,7 +72,7 @@ export async function claimEpisodes(context: MemoryContext, input: ClaimInput): 
 
 type SizedGroup = DueGroup & { limit: number };
 
-/** Claims of one butler. A failure is thrown where that butler was asked for, and otherwise lets the next one have its turn. */
+/** Claims for one butler. Throws a failure if that butler was asked for; otherwise the next one has its turn. */
 async function tryClaim(
   context: MemoryContext,
   input: ClaimInput,
@@ -92,14 +92,14 @@ function chooseButler(context: MemoryContext, given: string | null | undefined):
   return given ? requireButler(context, normaliseName('butler', given)) : onlyButlerOf(context);
 }
 
-/** An episode that expired while it was pending may still be consolidated for the days of grace. */
-export function dueFor({ principal, now, config }: Pick<MemoryContext, 'principal' | 'now' | 'config'>): DueConditions {
+/** Pending episodes may be consolidated for some days after they expired. */
+export function getDueConditions({ now, config }: Pick<MemoryContext, 'now' | 'config'>): DueConditions {
   const moment = now();
   const graceMs = config.memory.episodes.pendingGraceDays * millisecondsPerDay;
-  return { tenantId: principal.tenantId, now: moment, expiredBefore: new Date(moment.getTime() - graceMs) };
+  return { now: moment, expiredBefore: new Date(moment.getTime() - graceMs) };
 }
 
-/** Null when another worker was faster. */
+/** Returns null when another worker was faster. */
 async function claimGroup(
   caller: MemoryContext,
   transaction: Transaction,
@@ -112,12 +112,10 @@ async function claimGroup(
   const runId = uuidv7();
   const startedAt = context.now();
   const leaseExpiresAt = leaseFrom(context, startedAt);
-  const row = { tenantId, id: runId, butler, engine, worker, leaseExpiresAt, startedAt };
-  if ((await transaction.$executeRaw(insertRun(row))) === 0) return null;
-  // After the run is there, and not before: what the run before it did is in sight only now.
-  const due = { ...dueFor(context), except: exceptEpisodes };
-  const statement = selectDueEpisodes(due, { ...group, limit: sizeOfClaim(context, group) });
-  const episodes = await transaction.$queryRaw<ClaimedEpisode[]>(statement);
+  if (!(await insertRun(transaction, { id: runId, butler, engine, worker, leaseExpiresAt, startedAt }))) return null;
+  // Not before the run is inserted: only then is visible what the run before it did.
+  const due = { ...getDueConditions(context), except: exceptEpisodes };
+  const episodes = await lockDueEpisodes(transaction, due, { ...group, limit: sizeOfClaim(context, group) });
   if (episodes.length === 0) {
     await transaction.consolidationRun.delete({ where: { tenantId_id: { tenantId, id: runId } } });
     return null;
@@ -127,8 +125,8 @@ async function claimGroup(
 }
 
 /**
- * What failed together may have failed because of one of them: each attempt is made in groups of half the size, and the
- * last one with each alone, so that an episode that cannot be dealt with takes no other along.
+ * Halves the size with each failed attempt, and claims each episode alone for the last: a batch may have failed because of
+ * one episode, which must not take the others along.
  */
 export function sizeOfClaim(context: MemoryContext, { attempts, limit }: { attempts: number; limit: number }): number {
   const isLast = attempts > 0 && attempts >= context.config.memory.consolidation.maxAttempts - 1;
@@ -141,13 +139,26 @@ async function recordClaim(
   { runId, episodes }: Pick<Claim, 'runId' | 'episodes'>,
 ): Promise<void> {
   const episodeIds = episodes.map(({ id }) => id);
-  const given = giveEpisodesToRun(context.principal.tenantId, runId, episodeIds);
-  const [run] = await transaction.$queryRaw<{ snapshot: Snapshot }[]>(given);
-  if (run === undefined) throw new MemoryError('NOT_FOUND', `consolidation run ${runId} is not there`);
+  const after = await updateRun(transaction, runId, { episodeIds, episodeCount: episodeIds.length });
   await createMutation(context, transaction).record({
     eventType: 'consolidation_run.claimed',
     entityType: 'consolidation_run',
     entityId: runId,
-    after: run.snapshot,
+    after,
   });
+}
+
+/** Counts what the next claims would take, by butler. */
+export async function countDue(context: MemoryContext): Promise<DueCount[]> {
+  return countDueEpisodes(context.db.client, getDueConditions(context));
+}
+
+export async function countWaiting(context: MemoryContext): Promise<number> {
+  return (await countDue(context)).reduce((sum, { episodes }) => sum + episodes, 0);
+}
+
+/** Tells whether too many episodes are due to wait for the next scheduled run. */
+export async function isBacklogLong(context: MemoryContext): Promise<boolean> {
+  const { backlogEpisodes } = context.config.memory.consolidation;
+  return areManyDue(context.db.client, getDueConditions(context), backlogEpisodes);
 }

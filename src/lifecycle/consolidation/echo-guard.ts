@@ -5,9 +5,7 @@ import { fingerprintOf } from '../../retrieval/receipts/receipts.ts';
 import { blockStart } from '../../retrieval/context/sections.ts';
 import { findWords } from '../../shared/words.ts';
 import type { ClaimedEpisode } from './claim.ts';
-import { episodeIdOf } from './evidence.ts';
-import type { Evidence } from './output.ts';
-import { Refusal } from './refusal.ts';
+import { readEpisodeId, Refusal, type Evidence } from './output.ts';
 
 /**
  * Tells news from echoes. Text that a context, recall or search has shown to a session comes back in what the session says
@@ -34,7 +32,7 @@ export async function loadEchoes(context: MemoryContext, { butler, episodes }: O
   const isNews = (id: string, evidence: readonly Evidence[]): boolean => {
     const episode = episodes.get(id);
     if (episode === undefined || shown === null) return true;
-    const quotes = evidence.filter((one) => episodeIdOf(one) === id);
+    const quotes = evidence.filter((one) => readEpisodeId(one) === id);
     return quotes.some(({ quote }) => !repeats(shown, quote, episode));
   };
   return {

@@ -1,5 +1,4 @@
-import { failEpisodes } from '../../db/sql/consolidate-episodes.ts';
-import { areRunsLost, lockLostRun, selectLostRuns } from '../../db/sql/lock-consolidation-run.ts';
+import { areRunsLost, listLostRuns, lockLostRun, type LockedRun } from '../../db/queries/consolidation-runs.ts';
 import { MemoryError } from '../../shared/errors.ts';
 import type { ConsolidationRun } from '../../generated/prisma/client.ts';
 import { atOneMoment, type MemoryContext } from '../../memory/context.ts';
@@ -7,31 +6,25 @@ import { mutate, type Mutation } from '../../memory/mutation.ts';
 import { authorize } from '../../memory/permissions.ts';
 import { checkUuid } from '../../memory/values.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
-import { changeEpisodeStates } from './episode-states.ts';
+import { failEpisodes, type EpisodeFailure } from './episode-states.ts';
 import { finishRun, getRun, lockRunningRun, type Usage } from './run.ts';
 import { sanitiseReason } from './sanitise-reason.ts';
-import type { EventType } from '../../memory/events.ts';
 
-export interface RunFailure {
-  reason: string;
-  /** False when no retry can mend it: the episodes become `failed`. */
-  retryable: boolean;
-  /** The next attempt waits at least so long. */
-  retryAfterMs?: number | undefined;
+export interface RunFailure extends EpisodeFailure {
   usage?: Usage | undefined;
 }
 
-/** A run that failed, and those of its episodes that not even a failure could be written to. */
+/** A run that failed, and the ids of its episodes to which not even the failure could be written. */
 export interface FailedRun {
   run: ConsolidationRun;
   stuck: string[];
 }
 
-/** The run did not come to anything: its episodes are tried again later, or are dead letters from now on. */
+/** Ends a run as failed: its episodes are tried again later, or become dead letters. */
 export async function failRun(context: MemoryContext, runId: string, failure: RunFailure): Promise<FailedRun> {
   authorize(context, 'mutation failConsolidation');
   const id = checkUuid('run_id', runId);
-  const lock = (mutation: Mutation): Promise<ConsolidationRun> => lockRunningRun(mutation, id);
+  const lock = (mutation: Mutation): Promise<LockedRun> => lockRunningRun(mutation, id);
   const stuck = await endInFailure(context, { runId: id, status: 'failed', lock, failure });
   return { run: await getRun(context, id), stuck };
 }
@@ -39,22 +32,22 @@ export async function failRun(context: MemoryContext, runId: string, failure: Ru
 interface FailureOfRun {
   runId: string;
   status: 'failed' | 'lost';
-  /** The run, locked; null when it is somebody else's to end. */
-  lock: (mutation: Mutation) => Promise<ConsolidationRun | null>;
+  /** Locks the run; null when another transaction ends it. */
+  lock: (mutation: Mutation) => Promise<LockedRun | null>;
   failure: RunFailure;
 }
 
 /**
- * Counts an attempt of each episode and ends the run. If one episode keeps that from being written, each is written by
- * itself: no episode stops the others. Returns those that could not be written.
+ * Counts an attempt of each episode and ends the run. If that fails because of one episode, writes each by itself. Returns
+ * the ids of those that could not be written.
  */
 async function endInFailure(context: MemoryContext, ending: FailureOfRun): Promise<string[]> {
   const { runId, failure } = ending;
   try {
-    await inRun(context, ending, async (mutation, { episodeIds }) => {
-      const reason = await sanitise(mutation, episodeIds, failure.reason);
-      await failEpisodesOf(mutation, { runId, episodeIds }, { ...failure, reason });
-      await finishFailed(mutation, ending, reason);
+    await inRun(context, ending, async (mutation, run) => {
+      const reason = await sanitise(mutation, run.episodeIds, failure.reason);
+      await failEpisodes(mutation, run.episodeIds, { ...failure, runId, reason });
+      await finishFailed(mutation, run, ending, reason);
     });
     return [];
   } catch (error) {
@@ -64,7 +57,7 @@ async function endInFailure(context: MemoryContext, ending: FailureOfRun): Promi
   }
 }
 
-/** Errors on purpose: the run is over, or the database away. One row may be why a statement took too long. */
+/** Tells whether the run is over or the database away. A timeout may be due to one row, so it does not count. */
 function isCallersProblem(error: unknown): boolean {
   return error instanceof MemoryError && error.code !== 'TIMEOUT';
 }
@@ -77,7 +70,7 @@ async function failOneByOne(context: MemoryContext, ending: FailureOfRun): Promi
     try {
       await inRun(context, ending, async (mutation) => {
         const reason = await sanitise(mutation, [id], failure.reason);
-        await failEpisodesOf(mutation, { runId, episodeIds: [id], causeEventId: null }, { ...failure, reason });
+        await failEpisodes(mutation, [id], { ...failure, runId, reason }, null);
       });
     } catch (error) {
       if (isCallersProblem(error)) throw error;
@@ -85,8 +78,8 @@ async function failOneByOne(context: MemoryContext, ending: FailureOfRun): Promi
       stuck.push(id);
     }
   }
-  await inRun(context, ending, async (mutation) => {
-    await finishFailed(mutation, ending, await sanitise(mutation, episodeIds, failure.reason));
+  await inRun(context, ending, async (mutation, run) => {
+    await finishFailed(mutation, run, ending, await sanitise(mutation, episodeIds, failure.reason));
   });
   return stuck;
 }
@@ -94,7 +87,7 @@ async function failOneByOne(context: MemoryContext, ending: FailureOfRun): Promi
 async function inRun<T>(
   context: MemoryContext,
   { lock }: FailureOfRun,
-  work: (mutation: Mutation, run: ConsolidationRun) => Promise<T>,
+  work: (mutation: Mutation, run: LockedRun) => Promise<T>,
 ): Promise<T | null> {
   return mutate(context, async (mutation) => {
     const run = await lock(mutation);
@@ -104,26 +97,27 @@ async function inRun<T>(
 
 async function finishFailed(
   mutation: Mutation,
-  { runId, status, failure }: FailureOfRun,
+  run: LockedRun,
+  { status, failure }: FailureOfRun,
   error: string,
 ): Promise<void> {
-  await finishRun(mutation, runId, status, { error, ...columnsOf(failure.usage) });
+  await finishRun(mutation, run, status, { error, ...toColumns(failure.usage) });
 }
 
-/** Ends a run for a reason that lies with nothing in it: its episodes are as they were, with no attempt counted. */
+/** Ends a run that failed for no fault of its episodes: no attempt is counted. */
 export async function releaseRun(
   context: MemoryContext,
   runId: string,
   { reason, usage }: { reason: string; usage?: Usage | undefined },
 ): Promise<void> {
   await mutate(context, async (mutation) => {
-    const { episodeIds } = await lockRunningRun(mutation, runId);
-    const error = await sanitise(mutation, episodeIds, reason);
-    await finishRun(mutation, runId, 'failed', { error, ...columnsOf(usage) });
+    const run = await lockRunningRun(mutation, runId);
+    const error = await sanitise(mutation, run.episodeIds, reason);
+    await finishRun(mutation, run, 'failed', { error, ...toColumns(usage) });
   });
 }
 
-export function columnsOf({ model, inputTokens, outputTokens }: Usage = {}): UsageColumns {
+export function toColumns({ model, inputTokens, outputTokens }: Usage = {}): UsageColumns {
   return { model: model ?? null, inputTokens: inputTokens ?? null, outputTokens: outputTokens ?? null };
 }
 
@@ -134,23 +128,22 @@ async function sanitise(mutation: Mutation, ids: readonly string[], reason: stri
   const where = { tenantId, id: { in: [...ids] } };
   const episodes = await transaction.episode.findMany({ where, select: { content: true } });
   const texts = episodes.map(({ content }) => content);
-  // What is left of a secret after the cut would not be known for one.
+  // Masked before it is cut: the rest of a secret would not be recognised.
   return sanitiseReason(createRedactor(context).mask(reason), texts);
 }
 
-/** What workers left behind that never came back. A lost lease counts as an attempt: the episodes may be why. */
+/** Ends runs whose lease has ended. That counts as an attempt, because the episodes may be why. */
 export async function giveBackLostLeases(caller: MemoryContext): Promise<number> {
-  // Whoever claims did not do this: its own event is another.
+  // The caller's claim has an event of its own; these are not reported to the caller.
   const context = atOneMoment({ ...caller, recorded: [] });
   const { tenantId } = context.principal;
-  const client = context.db.client;
-  // There hardly ever is one, and a transaction costs more than to ask.
+  // There hardly ever is one, and one round trip costs less than a transaction.
   const [areLost] = await context.db.roundTrip([areRunsLost(tenantId, context.now())]);
   if (areLost !== 't') return 0;
-  const lost = await client.$queryRaw<{ id: string }[]>(selectLostRuns(tenantId, context.now()));
+  const lost = await listLostRuns(context.db.client, context.now());
   const failure = { reason: leaseLost, retryable: true };
-  for (const { id: runId } of lost) {
-    const lock = (mutation: Mutation): Promise<ConsolidationRun | null> => lockLost(mutation, runId);
+  for (const runId of lost) {
+    const lock = ({ transaction, now }: Mutation): Promise<LockedRun | null> => lockLostRun(transaction, runId, now);
     await endInFailure(context, { runId, status: 'lost', lock, failure }).catch((error: unknown) => {
       if (isCallersProblem(error)) throw error;
       context.logger.error({ err: error, runId }, 'could not give back the lease of a consolidation run');
@@ -159,38 +152,4 @@ export async function giveBackLostLeases(caller: MemoryContext): Promise<number>
   return lost.length;
 }
 
-/** One that somebody is writing for, or giving back, is passed over. */
-async function lockLost({ transaction, tenantId, now }: Mutation, runId: string): Promise<ConsolidationRun | null> {
-  const locked = await transaction.$queryRaw<{ id: string }[]>(lockLostRun(tenantId, runId, now));
-  const where = { tenantId_id: { tenantId, id: runId } };
-  return locked.length === 0 ? null : transaction.consolidationRun.findUniqueOrThrow({ where });
-}
-
 const leaseLost = 'the lease was lost: the worker did not answer in time';
-
-interface FailedEpisodes {
-  runId: string;
-  episodeIds: readonly string[];
-  /** Null where the mutation ends no run. */
-  causeEventId?: string | null;
-}
-
-export async function failEpisodesOf(
-  mutation: Mutation,
-  { runId, episodeIds: ids, causeEventId = mutation.eventId }: FailedEpisodes,
-  { reason, retryable, retryAfterMs = 0 }: RunFailure,
-): Promise<void> {
-  const { context, tenantId, now } = mutation;
-  const { maxAttempts, retryBaseSeconds } = context.config.memory.consolidation;
-  const leastWaitSeconds = retryAfterMs / 1000;
-  const failure = { reason, retryable, now, maxAttempts, retryBaseSeconds, leastWaitSeconds };
-  await changeEpisodeStates(mutation, failEpisodes({ tenantId, ids, runId }, failure), {
-    nameEvent,
-    ...(causeEventId !== null && { causeEventId }),
-  });
-}
-
-function nameEvent(status: string): EventType {
-  if (status === 'dead_letter') return 'episode.dead_lettered';
-  return status === 'failed' ? 'episode.failed' : 'episode.consolidation_failed';
-}

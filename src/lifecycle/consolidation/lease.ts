@@ -1,4 +1,4 @@
-import { renewLeaseOf } from '../../db/sql/renew-lease.ts';
+import { extendLease } from '../../db/queries/consolidation-runs.ts';
 import { MemoryError } from '../../shared/errors.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { authorize } from '../../memory/permissions.ts';
@@ -9,22 +9,20 @@ export function leaseFrom({ config }: Pick<MemoryContext, 'config'>, start: Date
   return new Date(start.getTime() + config.memory.consolidation.leaseSeconds * 1000);
 }
 
-/** A whole lease more, counted from now. Refused once the lease has ended or the run has. */
+/** Extends the lease to its whole length from now. Throws once the lease or the run has ended. */
 export async function renewLease(context: MemoryContext, runId: string): Promise<Date> {
   authorize(context, 'mutation renewConsolidation');
-  const { tenantId } = context.principal;
   const { id } = await getRun(context, checkUuid('run_id', runId));
   const now = context.now();
   const until = leaseFrom(context, now);
-  const count = await context.db.client.$executeRaw(renewLeaseOf(tenantId, id, { now, until }));
-  if (count === 0) throw tooLate(id, 'has ended or lost its lease');
+  if (!(await extendLease(context.db.client, id, { now, until }))) throw tooLate(id, 'has ended or lost its lease');
   return until;
 }
 
-/** Renewed so often within the length of a lease: two renewals may fail before it is lost. */
+/** Two renewals may fail before the lease is lost. */
 const renewalsPerLease = 3;
 
-/** Does the work while the lease is renewed. The signal is aborted when the lease is lost, or when the outer one is. */
+/** Does the work while it renews the lease. The signal is aborted when the lease is lost, or with the outer signal. */
 export async function withLease<T>(
   context: MemoryContext,
   lease: { runId: string; leaseExpiresAt: Date },
@@ -40,8 +38,8 @@ export async function withLease<T>(
   }
 }
 
-/** What was asked for, or the reason of the signal: whoever does not listen to it is not waited for. */
-export async function untilAborted<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Waits for a result until the signal is aborted, and then throws its reason, even if the work ignores the signal. */
+export async function untilAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
   let stopListening = (): void => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
     const rejectNow = (): void => reject(signal.reason as Error);
@@ -49,8 +47,8 @@ export async function untilAborted<T>(asked: Promise<T>, signal: AbortSignal): P
     signal.addEventListener('abort', rejectNow, { once: true });
     stopListening = () => signal.removeEventListener('abort', rejectNow);
   });
-  // Both are in the race, also when it is over before it began: what is asked for may fail too, and somebody must hear it.
-  return Promise.race([aborted, asked]).finally(stopListening);
+  // The result is raced even if the signal is aborted already: its rejection must be handled.
+  return Promise.race([aborted, result]).finally(stopListening);
 }
 
 function keepRenewing(
@@ -63,7 +61,7 @@ function keepRenewing(
     try {
       until = await renewLease(context, runId);
     } catch (error) {
-      // A database that does not answer now may do so in time for the next try.
+      // A database that is away now may be back in time for the next renewal.
       const isOver = (error instanceof MemoryError && error.code === 'CONFLICT') || context.now() >= until;
       if (isOver) lost.abort(tooLate(runId, 'has lost its lease'));
     }

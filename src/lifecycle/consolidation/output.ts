@@ -4,7 +4,7 @@ import { permanences } from '../../memory/confidence.ts';
 import { factKinds } from '../../memory/facts/fact-values.ts';
 import { checkJson } from '../../memory/json.ts';
 
-/** Of one run. What is beyond it is refused: a batch of episodes does not say more than this. */
+/** Items of one run; further ones are refused. */
 export const itemLimit = 500;
 
 const evidenceSchema = z.object({
@@ -60,7 +60,7 @@ export const linkSchema = z.object({
   evidence,
 });
 
-/** What an engine writes. Also what a model is asked for: descriptions are for it. */
+/** The output of an engine. Models get this schema too: the descriptions are for them. */
 export const outputSchema = z.object({
   new_facts: z.array(newFactSchema).nullish(),
   updated_facts: z.array(updatedFactSchema).nullish(),
@@ -92,7 +92,7 @@ export type OutputItem = {
   [Kind in ItemKind]: { kind: Kind; place: number; value: z.infer<(typeof itemSchemas)[Kind]> };
 }[ItemKind];
 
-/** An item that was not stored: its list, its place there, and why. Never the text of an episode. */
+/** An item that was not stored: its list, its index there, and why. Never contains text of an episode. */
 export interface RefusedItem {
   kind: ItemKind;
   place: number;
@@ -106,8 +106,8 @@ export interface ParsedOutput {
 }
 
 /**
- * What an engine answered, item by item. Text may have the JSON in a fence or prose around it. Throws when there is no
- * object in it with at least one of the lists; a bad item alone is refused and leaves the others.
+ * Parses the output of an engine, item by item. Text may have the JSON in a fence or with prose around it. Throws when it
+ * contains no object with at least one of the lists. A bad item is refused alone.
  */
 export function parseOutput(output: unknown): ParsedOutput {
   const object = readOutput(output);
@@ -132,14 +132,14 @@ function parseList(kind: ItemKind, list: unknown, { items, refused }: ParsedOutp
   }
 }
 
-/** Names the field and what is allowed, never what was given: that may be the text of an episode. */
+/** Names the field and the constraint, but never the value: that may be text of an episode. */
 function describeIssue(issue: z.core.$ZodIssue | undefined): string {
   if (issue === undefined) return 'not of the form that is asked for';
   const field = issue.path.map(String).join('.');
   return field === '' ? issue.message : `${field}: ${issue.message}`;
 }
 
-/** The object in what an engine answered; text in which there is none stays as it is. */
+/** Finds the JSON object in text. Returns text without one as it is. */
 export function readOutput(output: unknown): unknown {
   return typeof output === 'string' ? (findObject(output) ?? output) : output;
 }
@@ -150,13 +150,13 @@ function findObject(text: string): unknown {
       const value: unknown = JSON.parse(candidate);
       if (isRecord(value)) return value;
     } catch {
-      // The next reading of the text may be one.
+      // The next candidate may be JSON.
     }
   }
   return undefined;
 }
 
-/** The whole of it, what is in a fence, and what is between the first and the last brace. */
+/** Yields the whole text, what is in a fence, and what is between the first and the last brace. */
 function* candidatesIn(text: string): Generator<string> {
   yield text;
   for (const [, fenced] of text.matchAll(/```[a-z]*\s*\n([\s\S]*?)```/gi)) if (fenced !== undefined) yield fenced;
@@ -177,4 +177,50 @@ function unusable(allowed: string): MemoryError {
   return new MemoryError('INVALID_INPUT', `output: ${allowed}`, {
     hint: 'Nothing of it was stored. Submit the lists again, each of them an array.',
   });
+}
+
+/** Thrown for an item that must not be stored; the other items are stored. */
+export class Refusal extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'Refusal';
+  }
+}
+
+/** Returns the reason of a refusal without the value, which may be text of an episode; null for any other error. */
+export function findReason(error: unknown): string | null {
+  if (error instanceof Refusal) return error.message;
+  if (!(error instanceof MemoryError) || error.code !== 'INVALID_INPUT') return null;
+  return error.message.replace(/(?:; given | \(got )[\s\S]*$/, '');
+}
+
+/** Returns the id in the form that episodes have. */
+export function readEpisodeId({ episode_id: given }: Evidence): string {
+  return given.trim().toLowerCase();
+}
+
+/** Returns the ids of the cited episodes, each once. Throws if a quote does not occur in its episode. */
+export function checkEvidence(cited: readonly Evidence[], contents: ReadonlyMap<string, string>): string[] {
+  const ids = cited.map((one, place) => {
+    const { quote } = one;
+    const id = readEpisodeId(one);
+    const content = contents.get(id);
+    if (content === undefined) throw new Refusal(`evidence.${place}.episode_id: is not an episode of this run`);
+    const words = comparable(quote);
+    if (words === '') throw new Refusal(`evidence.${place}.quote: is blank`);
+    if (!comparable(content).includes(words))
+      throw new Refusal(`evidence.${place}.quote: does not stand in the episode`);
+    return id;
+  });
+  return [...new Set(ids)];
+}
+
+/** Normalises blanks, quotation marks and ligatures, which models change when they quote. */
+export function comparable(text: string): string {
+  return text
+    .normalize('NFKC')
+    .replace(/[‘’‚‛′`´]/gu, "'")
+    .replace(/[“”„‟″«»]/gu, '"')
+    .replace(/\s+/gu, ' ')
+    .trim();
 }

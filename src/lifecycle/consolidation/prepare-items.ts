@@ -14,19 +14,28 @@ import { openRows } from '../../memory/sealing.ts';
 import { globalScope } from '../../memory/values.ts';
 import type { ClaimedEpisode } from './claim.ts';
 import { loadEchoes } from './echo-guard.ts';
-import { checkEvidence, episodeIdOf } from './evidence.ts';
-import type { NewFact, NewRule, OutputItem, ParsedOutput, RefusedItem, UpdatedFact } from './output.ts';
-import { reasonOf, Refusal } from './refusal.ts';
+import {
+  checkEvidence,
+  findReason,
+  readEpisodeId,
+  Refusal,
+  type NewFact,
+  type NewRule,
+  type OutputItem,
+  type ParsedOutput,
+  type RefusedItem,
+  type UpdatedFact,
+} from './output.ts';
 
 interface Grounds {
   place: number;
-  /** Ids of the episodes that it follows from. */
+  /** Ids of the cited episodes. */
   evidence: string[];
 }
 
 export interface PreparedFact extends Grounds {
   kind: 'new_facts' | 'updated_facts';
-  /** Of the fact that it takes the place of, if it names one. */
+  /** The fact that it replaces, if it names one. */
   targetId: string | null;
   given: StoreFactInput;
   values: FactValues;
@@ -56,25 +65,27 @@ export interface PreparationInput {
   context: MemoryContext;
   butler: string;
   /** Those of the run that are still there. */
-  episodes: ReadonlyMap<string, Omit<ClaimedEpisode, 'importance'>>;
+  episodes: ReadonlyMap<string, PreparationEpisode>;
 }
 
+export type PreparationEpisode = Omit<ClaimedEpisode, 'importance'>;
+
 /**
- * All that can be said about the items without the transaction: their form, their evidence and their vectors, because
- * the model must not hold a connection.
+ * Checks, normalises and embeds items before the transaction, because the model must not hold a connection. Refuses items
+ * that are bad in themselves.
  */
 export async function prepareItems(input: PreparationInput, parsed: ParsedOutput): Promise<Preparation> {
   const targets = await findTargets(input.context, parsed.items);
   const contents = new Map([...input.episodes].map(([id, { content }]) => [id, content]));
-  const guard = await loadEchoes(input.context, { butler: input.butler, episodes: citedBy(parsed.items, input) });
+  const guard = await loadEchoes(input.context, { butler: input.butler, episodes: chooseCited(parsed.items, input) });
   const refused: RefusedItem[] = [...parsed.refused];
   const drafts: Draft[] = [];
   for (const item of parsed.items) {
     try {
       const evidence = checkEvidence(item.value.evidence, contents);
-      drafts.push(draftOf(input, item, guard.requireNews(item.value.evidence, evidence), targets));
+      drafts.push(toDraft(input, item, guard.requireNews(item.value.evidence, evidence), targets));
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = findReason(error);
       if (reason === null) throw error;
       refused.push({ kind: item.kind, place: item.place, reason });
     }
@@ -83,15 +94,15 @@ export async function prepareItems(input: PreparationInput, parsed: ParsedOutput
   return { items: await embedDrafts(input.context, decided), refused };
 }
 
-/** Most episodes say nothing to keep. What was shown before those is not asked for. */
-function citedBy(items: readonly OutputItem[], { episodes }: PreparationInput): PreparationInput['episodes'] {
-  const cited = new Set(items.flatMap(({ value }) => value.evidence.map(episodeIdOf)));
+/** Most episodes are cited by no item, and what was shown before them need not be loaded. */
+function chooseCited(items: readonly OutputItem[], { episodes }: PreparationInput): PreparationInput['episodes'] {
+  const cited = new Set(items.flatMap(({ value }) => value.evidence.map(readEpisodeId)));
   return new Map([...episodes].filter(([id]) => cited.has(id)));
 }
 
 type Draft = Omit<PreparedFact, 'embedded'> | Omit<PreparedRule, 'embedded'> | PreparedReference;
 
-function draftOf(
+function toDraft(
   input: PreparationInput,
   item: OutputItem,
   evidence: string[],
@@ -103,20 +114,20 @@ function draftOf(
       return { kind, place, evidence, targetId: null, ...newFact(input, item.value, evidence) };
     case 'updated_facts': {
       const target = targets.get(item.value.target_id.trim().toLowerCase());
-      // Of what the butler may not see it is not told that it is there.
+      // The same answer as for an unknown id: a butler must not learn that a hidden fact exists.
       if (target === undefined || !isVisible(target.scope, input.butler)) throw new Refusal('target_id: no such fact');
       return { kind, place, evidence, targetId: target.id, ...updatedFact(input, item.value, target, evidence) };
     }
     case 'new_rules':
       return { kind, place, evidence, values: newRule(input, item.value, evidence) };
     case 'confirmations':
-      return { kind, place, evidence, target: targetOf(item.value), relation: 'supports' };
+      return { kind, place, evidence, target: readTarget(item.value), relation: 'supports' };
     case 'links':
-      return { kind, place, evidence, target: targetOf(item.value), relation: item.value.relation };
+      return { kind, place, evidence, target: readTarget(item.value), relation: item.value.relation };
   }
 }
 
-function targetOf({ target_type: type, target_id: given }: { target_type: 'fact' | 'rule'; target_id: string }): {
+function readTarget({ target_type: type, target_id: given }: { target_type: 'fact' | 'rule'; target_id: string }): {
   type: 'fact' | 'rule';
   id: string;
 } {
@@ -149,7 +160,7 @@ function newFact(
   return { given, values: normaliseFact(context, given) };
 }
 
-/** Its subject, predicate and scope are those of the fact it replaces; so is what it does not mention. */
+/** Takes the subject, predicate, scope, and whatever the item leaves out, from the fact that it replaces. */
 function updatedFact(
   { context, butler }: PreparationInput,
   item: UpdatedFact,
@@ -183,7 +194,7 @@ function newRule({ context, butler }: PreparationInput, item: NewRule, [sourceEp
   });
 }
 
-/** What a butler observed is for all, or for itself: it does not write into what another one sees alone. */
+/** A butler may write for all or for itself, but not into the scope of another butler. */
 function requireScope(scope: string, butler: string): string {
   if (isVisible(scope.trim(), butler)) return scope;
   throw new Refusal(`scope: ${JSON.stringify(globalScope)} or the butler of the run, ${JSON.stringify(butler)}`);

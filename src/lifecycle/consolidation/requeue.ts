@@ -1,4 +1,4 @@
-import { requeue, selectToRequeue } from '../../db/sql/requeue-episodes.ts';
+import { listToRequeue } from '../../db/queries/episode-states.ts';
 import { invalidInput, MemoryError } from '../../shared/errors.ts';
 import type { Episode } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
@@ -8,21 +8,21 @@ import { loadMemories, referenceKey } from '../../memory/memories.ts';
 import { mutate } from '../../memory/mutation.ts';
 import { normaliseName } from '../../memory/text.ts';
 import { checkDate, checkLimit, checkOneOf, checkUuid } from '../../memory/values.ts';
-import { dueFor } from './claim.ts';
-import { engineNames } from './engine-name.ts';
-import { changeEpisodeStates } from './episode-states.ts';
+import { getDueConditions } from './claim.ts';
+import { requeuePending } from './episode-states.ts';
+import { engineNames } from './run.ts';
 
 export const requeueStatuses = ['dead_letter', 'failed', 'consolidated'] as const;
 export type RequeueStatus = (typeof requeueStatuses)[number];
 
 export interface RequeueInput {
-  /** Either these, or those that the rest describes. */
+  /** Either these ids, or the episodes that match the other fields. */
   ids?: readonly string[] | null | undefined;
   status?: string | null | undefined;
-  /** Only those that a run of this engine dealt with last. */
+  /** Only episodes whose last run was of this engine. */
   engine?: string | null | undefined;
   butler?: string | null | undefined;
-  /** Only those that were stored since. */
+  /** Only episodes stored since. */
   since?: Date | null | undefined;
   limit?: number | null | undefined;
 }
@@ -34,53 +34,47 @@ export interface RequeueOutcome {
 
 const mostRequeued = 1000;
 
-/** Has episodes consolidated anew, as if they had never been tried. Of two who ask for the same one, one does it. */
+/** Makes episodes pending again, as if they had never been tried. */
 export async function requeueEpisodes(context: MemoryContext, input: RequeueInput): Promise<RequeueOutcome> {
   authorize(context, 'mutation requeueEpisodes');
-  const { tenantId } = context.principal;
   const ids = await chooseIds(context, input);
-  const { expiredBefore } = dueFor(context);
-  const change = requeue({ tenantId, ids, butler: onlyButlerOf(context), expiredBefore });
-  const changed = await mutate(context, (mutation) =>
-    changeEpisodeStates(mutation, change, { nameEvent: () => 'episode.requeued' }),
+  const { expiredBefore } = getDueConditions(context);
+  const done = await mutate(context, (mutation) =>
+    requeuePending(mutation, ids, { butler: onlyButlerOf(context), expiredBefore }),
   );
   const rows = await loadMemories(
     context,
     ids.map((id) => ({ type: 'episode', id })),
   );
-  const episodeOf = (id: string): Episode | undefined => rows.get(referenceKey({ type: 'episode', id })) as Episode;
-  const done = new Set(changed.map(({ id }) => id));
+  const findEpisode = (id: string): Episode | undefined => rows.get(referenceKey({ type: 'episode', id })) as Episode;
   return {
-    episodes: ids.filter((id) => done.has(id)).flatMap((id) => episodeOf(id) ?? []),
-    refused: ids.filter((id) => !done.has(id)).map((id) => ({ id, reason: whyNot(context, episodeOf(id)) })),
+    episodes: ids.filter((id) => done.has(id)).flatMap((id) => findEpisode(id) ?? []),
+    refused: ids.filter((id) => !done.has(id)).map((id) => ({ id, reason: explainRefusal(context, findEpisode(id)) })),
   };
 }
 
-function whyNot(context: MemoryContext, episode: Episode | undefined): string {
+function explainRefusal(context: MemoryContext, episode: Episode | undefined): string {
   const only = onlyButlerOf(context);
   if (episode === undefined || (only !== null && episode.butler !== only)) return 'the episode is not there';
   if (episode.forgottenAt !== null) return 'the episode is forgotten: restore it first';
   const { pendingGraceDays } = context.config.memory.episodes;
-  if (episode.expiresAt <= dueFor(context).expiredBefore) {
+  if (episode.expiresAt <= getDueConditions(context).expiredBefore) {
     return `the episode expired more than ${pendingGraceDays} days ago (pending_grace_days), and is about to be removed`;
   }
   return 'the episode is pending already';
 }
 
 async function chooseIds(context: MemoryContext, input: RequeueInput): Promise<string[]> {
-  const { tenantId } = context.principal;
   if (input.ids !== null && input.ids !== undefined) return checkIds(input);
   const filter = {
-    tenantId,
-    statuses: statusesOf(input),
+    statuses: chooseStatuses(input),
     engine: input.engine ? checkOneOf('engine', input.engine, engineNames) : null,
     butler: input.butler ? requireButler(context, normaliseName('butler', input.butler)) : onlyButlerOf(context),
     since: checkDate('since', input.since),
-    expiredBefore: dueFor(context).expiredBefore,
+    expiredBefore: getDueConditions(context).expiredBefore,
     limit: checkLimit('limit', input.limit, mostRequeued, mostRequeued),
   };
-  const rows = await context.db.client.$queryRaw<{ id: string }[]>(selectToRequeue(filter));
-  return rows.map(({ id }) => id);
+  return listToRequeue(context.db.client, filter);
 }
 
 function checkIds({ ids, status, engine, butler, since }: RequeueInput): string[] {
@@ -94,8 +88,8 @@ function checkIds({ ids, status, engine, butler, since }: RequeueInput): string[
   return [...new Set(given.map((id, place) => checkUuid(`ids[${place}]`, id)))];
 }
 
-/** What went well is done again only by who says what it was done with: else it would be everything. */
-function statusesOf({ status, engine }: RequeueInput): RequeueStatus[] {
+/** Consolidated episodes are requeued only by engine, because otherwise that would be all of them. */
+function chooseStatuses({ status, engine }: RequeueInput): RequeueStatus[] {
   if (status === null || status === undefined) return ['dead_letter', 'failed'];
   const checked = checkOneOf('status', status, requeueStatuses);
   if (checked === 'consolidated' && !engine) {

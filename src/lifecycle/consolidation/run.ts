@@ -1,17 +1,21 @@
-import { selectRunSnapshot } from '../../db/sql/consolidation-run-snapshot.ts';
-import { lockRun } from '../../db/sql/lock-consolidation-run.ts';
-import { MemoryError } from '../../shared/errors.ts';
-import type { ConsolidationRun, Prisma } from '../../generated/prisma/client.ts';
+import { lockRun, updateRun, type LockedRun } from '../../db/queries/consolidation-runs.ts';
+import type { ConsolidationRun, Episode, Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
-import { onlyButlerOf } from '../../memory/reach.ts';
-import type { Snapshot } from '../../db/queries/snapshots.ts';
+import { isThere } from '../../memory/episodes/episodes.ts';
+import type { EventInput } from '../../memory/events.ts';
 import type { Mutation } from '../../memory/mutation.ts';
-import { checkUuid } from '../../memory/values.ts';
+import { onlyButlerOf } from '../../memory/reach.ts';
+import { checkOptionalName, checkUuid } from '../../memory/values.ts';
+import { MemoryError } from '../../shared/errors.ts';
 
 export type { ConsolidationRun };
 
 export const runStatuses = ['running', 'succeeded', 'failed', 'lost'] as const;
 export type RunStatus = (typeof runStatuses)[number];
+
+/** What may produce the output of a run. `agent` is a butler that claims and submits through the API. */
+export const engineNames = ['patterns', 'llm', 'command', 'agent'] as const;
+export type EngineName = (typeof engineNames)[number];
 
 /** The model that answered and its tokens, as the run records them; empty for an engine without a model. */
 export interface Usage {
@@ -20,15 +24,14 @@ export interface Usage {
   outputTokens?: number | undefined;
 }
 
-/** Throws NOT_FOUND for one that is unknown, or another butler's. */
+/** Throws NOT_FOUND for a run that is unknown, or another butler's. */
 export async function getRun(context: MemoryContext, id: string): Promise<ConsolidationRun> {
-  const { tenantId } = context.principal;
-  const where = { tenantId_id: { tenantId, id: checkUuid('run_id', id) } };
-  const run = await context.db.client.consolidationRun.findUnique({ where });
-  return requireOwn(context, id, run);
+  const { client } = context.db;
+  const where = { tenantId_id: { tenantId: client.tenantId, id: checkUuid('run_id', id) } };
+  return requireOwn(context, id, await client.consolidationRun.findUnique({ where }));
 }
 
-function requireOwn(context: MemoryContext, id: string, run: ConsolidationRun | null): ConsolidationRun {
+export function requireOwn<Run extends { butler: string }>(context: MemoryContext, id: string, run: Run | null): Run {
   const only = onlyButlerOf(context);
   if (run === null || (only !== null && run.butler !== only)) {
     throw new MemoryError('NOT_FOUND', `consolidation run ${id} is not there`);
@@ -37,16 +40,16 @@ function requireOwn(context: MemoryContext, id: string, run: ConsolidationRun | 
 }
 
 /**
- * The fence before every write of a run: its row, locked, while it is under way and its lease holds. Whoever comes too
- * late has nothing to say any more: its episodes may be in other hands.
+ * Locks a run before every write for it, and throws unless it is running and its lease holds: after that its episodes may
+ * belong to another worker.
  */
-export async function lockRunningRun(mutation: Mutation, runId: string): Promise<ConsolidationRun> {
-  const { context, transaction, tenantId, now } = mutation;
-  await transaction.$queryRaw(lockRun(tenantId, runId));
-  const where = { tenantId_id: { tenantId, id: runId } };
-  const run = requireOwn(context, runId, await transaction.consolidationRun.findUnique({ where }));
-  if (run.status !== 'running') throw tooLate(runId, `is ${run.status} already`);
-  if (run.leaseExpiresAt === null || run.leaseExpiresAt <= now) throw tooLate(runId, 'has lost its lease');
+export async function lockRunningRun({ context, transaction, now }: Mutation, id: string): Promise<LockedRun> {
+  return requireRunning(requireOwn(context, id, await lockRun(transaction, id)), now);
+}
+
+export function requireRunning(run: LockedRun, now: Date): LockedRun {
+  if (run.status !== 'running') throw tooLate(run.id, `is ${run.status} already`);
+  if (run.leaseExpiresAt === null || run.leaseExpiresAt <= now) throw tooLate(run.id, 'has lost its lease');
   return run;
 }
 
@@ -56,32 +59,77 @@ export function tooLate(runId: string, what: string): MemoryError {
   });
 }
 
-/** Ends a run that the caller has locked. */
-export async function finishRun(
+/** Changes a locked run, and records that. */
+export async function changeRun(
   mutation: Mutation,
-  runId: string,
-  status: Exclude<RunStatus, 'running'>,
-  outcome: Prisma.ConsolidationRunUpdateInput,
+  { id, snapshot }: LockedRun,
+  eventType: EventInput['eventType'],
+  values: Partial<ConsolidationRun>,
 ): Promise<void> {
-  const { transaction, tenantId, now } = mutation;
-  const before = await readRunSnapshot(mutation, runId);
-  await transaction.consolidationRun.update({
-    where: { tenantId_id: { tenantId, id: runId } },
-    data: { ...outcome, status, finishedAt: now, leaseExpiresAt: null },
-    select: { id: true },
-  });
-  const after = await readRunSnapshot(mutation, runId);
-  await mutation.record({
-    eventType: `consolidation_run.${status}`,
-    entityType: 'consolidation_run',
-    entityId: runId,
-    before,
-    after,
-  });
+  const after = await updateRun(mutation.transaction, id, values);
+  await mutation.record({ eventType, entityType: 'consolidation_run', entityId: id, before: snapshot, after });
 }
 
-export async function readRunSnapshot({ transaction, tenantId }: Mutation, runId: string): Promise<Snapshot> {
-  const [row] = await transaction.$queryRaw<{ snapshot: Snapshot }[]>(selectRunSnapshot(tenantId, runId));
-  if (row === undefined) throw new MemoryError('NOT_FOUND', `consolidation run ${runId} is not there`);
-  return row.snapshot;
+export async function finishRun(
+  mutation: Mutation,
+  run: LockedRun,
+  status: Exclude<RunStatus, 'running'>,
+  outcome: Partial<ConsolidationRun>,
+): Promise<void> {
+  const values = { ...outcome, status, finishedAt: mutation.now, leaseExpiresAt: null };
+  await changeRun(mutation, run, `consolidation_run.${status}`, values);
+}
+
+export interface RunFilter {
+  status?: readonly RunStatus[] | null | undefined;
+  engine?: readonly EngineName[] | null | undefined;
+  butler?: string | null | undefined;
+}
+
+interface Page {
+  offset: number;
+  limit: number;
+}
+
+/** Lists runs, the newest first. A butler sees its own. */
+export async function listRuns(
+  context: MemoryContext,
+  { status, engine, butler }: RunFilter,
+  { offset, limit }: Page,
+): Promise<{ runs: ConsolidationRun[]; total: number }> {
+  const only = onlyButlerOf(context);
+  const name = checkOptionalName('butler', butler);
+  const where: Prisma.ConsolidationRunWhereInput = {
+    tenantId: context.db.tenantId,
+    ...(status && { status: { in: [...status] } }),
+    ...(engine && { engine: { in: [...engine] } }),
+    AND: [name === null ? {} : { butler: name }, only === null ? {} : { butler: only }],
+  };
+  return context.db.transaction(async ({ consolidationRun }) => ({
+    runs: await consolidationRun.findMany({
+      where,
+      orderBy: [{ startedAt: 'desc' }, { id: 'desc' }],
+      skip: offset,
+      take: limit,
+    }),
+    total: await consolidationRun.count({ where }),
+  }));
+}
+
+/** Lists the episodes of a run that are still there, in the order in which they were stored. */
+export async function listEpisodesOf(
+  context: MemoryContext,
+  { episodeIds }: Pick<ConsolidationRun, 'episodeIds'>,
+  { offset, limit }: Page,
+): Promise<{ episodes: Episode[]; total: number }> {
+  const where = { tenantId: context.db.tenantId, id: { in: episodeIds }, ...isThere(context) };
+  return context.db.transaction(async ({ episode }) => ({
+    episodes: await episode.findMany({
+      where,
+      orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+      skip: offset,
+      take: limit,
+    }),
+    total: await episode.count({ where }),
+  }));
 }

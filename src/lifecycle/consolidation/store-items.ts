@@ -1,8 +1,8 @@
-import { findRetracted, findSameEvents } from '../../db/sql/known-statements.ts';
-import { lockFactKeys, type StatedFact } from '../../db/queries/facts.ts';
+import { lockFactKeys } from '../../db/queries/facts.ts';
+import { listRetracted, listSameEvents, type FactStatement } from '../../db/queries/known-facts.ts';
 import { lockRules, lockRuleTexts } from '../../db/queries/rules.ts';
-import type { Opened, StoredFact } from '../../db/stored-fact.ts';
-import type { Prisma, Rule } from '../../generated/prisma/client.ts';
+import type { StoredFact } from '../../db/stored-fact.ts';
+import type { Rule } from '../../generated/prisma/client.ts';
 import { writeFact } from '../../memory/facts/facts.ts';
 import { isLive } from '../../memory/facts/fact-values.ts';
 import { createLink } from '../../memory/links/links.ts';
@@ -10,7 +10,7 @@ import { writeConfirmation } from '../../memory/confirm-and-forget.ts';
 import { createMutation, type Mutation } from '../../memory/mutation.ts';
 import { findKnownRule, writeRule } from '../../memory/rules/rules.ts';
 import { openRows } from '../../memory/sealing.ts';
-import type { RefusedItem } from './output.ts';
+import { findReason, Refusal, type RefusedItem } from './output.ts';
 import {
   isVisible,
   type PreparedFact,
@@ -18,7 +18,6 @@ import {
   type PreparedReference,
   type PreparedRule,
 } from './prepare-items.ts';
-import { reasonOf, Refusal } from './refusal.ts';
 
 export interface Stored {
   factsCreated: number;
@@ -35,26 +34,29 @@ interface Storing {
   butler: string;
   /** When each claimed episode was stored. */
   storedAt: ReadonlyMap<string, Date>;
+  /** Items that say what was forgotten after they were observed. */
+  retracted: ReadonlySet<PreparedItem>;
   confirmed: Set<string>;
   stored: Stored;
 }
 
 /**
- * Stores what stands up to what is there now, within the transaction of the run. Each item is a write of its own, that
- * can be undone alone; what must not be stored is refused with its reason.
+ * Stores items within the transaction of the run. Each item is a write of its own, which can be undone alone. Items that
+ * conflict with the present memories are refused.
  */
 export async function storeItems(
   run: Mutation,
   { butler, storedAt, items }: { butler: string; storedAt: ReadonlyMap<string, Date>; items: readonly PreparedItem[] },
 ): Promise<Stored> {
   const stored = { factsCreated: 0, factsUpdated: 0, rulesCreated: 0, confirmations: 0, linksCreated: 0, refused: [] };
-  const storing: Storing = { run, butler, storedAt, confirmed: new Set(), stored };
   await lockAll(run, items);
+  const retracted = await findRetracted(run, items, storedAt);
+  const storing: Storing = { run, butler, storedAt, retracted, confirmed: new Set(), stored };
   for (const item of items) {
     try {
-      await storeItem(storing, partOf(run), item);
+      await storeItem(storing, startPart(run), item);
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = findReason(error);
       if (reason === null) throw error;
       storing.stored.refused.push({ kind: item.kind, place: item.place, reason });
     }
@@ -62,8 +64,8 @@ export async function storeItems(
   return storing.stored;
 }
 
-/** Caused by the run. Who asked for the run is told of its event only, by which all of it can be undone. */
-function partOf({ context, transaction, eventId }: Mutation): Mutation {
+/** Begins a write that is caused by the run. The caller gets the event of the run only, by which all can be undone. */
+function startPart({ context, transaction, eventId }: Mutation): Mutation {
   return createMutation({ ...context, recorded: [] }, transaction, eventId);
 }
 
@@ -84,13 +86,10 @@ async function storeItem(storing: Storing, mutation: Mutation, item: PreparedIte
 }
 
 async function storeFactItem(storing: Storing, mutation: Mutation, item: PreparedFact): Promise<void> {
-  const { scope, subject, predicate, content, isSealed } = item.values;
-  const statement = { tenantId: mutation.tenantId, scope, subject, predicate, content: isSealed ? null : content };
   if (item.targetId !== null) await requireTarget(storing, { type: 'fact', id: item.targetId });
-  const retracted = await findSaying(mutation, content, findRetracted(statement, lastOf(storing, item)));
-  if (retracted !== undefined) throw new Refusal('content: the same fact was forgotten after this was observed');
+  if (storing.retracted.has(item)) throw new Refusal('content: the same fact was forgotten after this was observed');
   if (item.values.kind === 'event') {
-    const same = await findSaying(mutation, content, findSameEvents(statement, item.values.observedAt));
+    const same = await findSameEvent(mutation, item);
     if (same !== undefined) return confirm(storing, mutation, { type: 'fact', id: same.id }, item.evidence);
   }
   const written = await writeFact(mutation, item.given, item.values, item.embedded);
@@ -101,21 +100,40 @@ async function storeFactItem(storing: Storing, mutation: Mutation, item: Prepare
   await linkToEvidence(storing, mutation, reference, item.evidence);
 }
 
-async function findSaying(
+/** Finds the items that say what somebody forgot after they were observed, in one statement for all. */
+async function findRetracted(
   { context, transaction }: Mutation,
-  content: string,
-  candidates: Prisma.Sql,
-): Promise<Opened<StatedFact> | undefined> {
-  const facts = await transaction.$queryRaw<StatedFact[]>(candidates);
-  const opened = await openRows(context, facts, transaction);
-  return opened.find((fact) => fact.content === content);
+  items: readonly PreparedItem[],
+  storedAt: ReadonlyMap<string, Date>,
+): Promise<Set<PreparedItem>> {
+  const facts = items.filter(isFact);
+  const statements = facts.map((item) => ({ ...toStatement(item), after: findLastMoment(storedAt, item) }));
+  const found = await openRows(context, await listRetracted(transaction, statements), transaction);
+  return new Set(facts.filter((item, place) => found.some((one) => one.index === place && says(one, item))));
+}
+
+async function findSameEvent(
+  { context, transaction }: Mutation,
+  item: PreparedFact,
+): Promise<{ id: string } | undefined> {
+  const events = await listSameEvents(transaction, toStatement(item), item.values.observedAt);
+  return (await openRows(context, events, transaction)).find((event) => says(event, item));
+}
+
+function toStatement({ values }: PreparedFact): FactStatement {
+  const { scope, subject, predicate, content, isSealed } = values;
+  return { scope, subject, predicate, content: isSealed ? null : content };
+}
+
+function says({ content }: { content: string }, { values }: PreparedFact): boolean {
+  return content === values.content;
 }
 
 async function storeRuleItem(storing: Storing, mutation: Mutation, item: PreparedRule): Promise<void> {
   const { warning, live, forgottenAt } = await findKnownRule(mutation, item.values);
   if (warning !== undefined) throw new Refusal('content: this rule did harm and is a warning against itself');
   if (live !== undefined) return confirm(storing, mutation, { type: 'rule', id: live.id }, item.evidence);
-  if (forgottenAt !== null && forgottenAt >= lastOf(storing, item)) {
+  if (forgottenAt !== null && forgottenAt >= findLastMoment(storing.storedAt, item)) {
     throw new Refusal('content: the same rule was forgotten after this was observed');
   }
   await writeRule(mutation, item.values, item.embedded);
@@ -129,7 +147,7 @@ async function storeReference(storing: Storing, mutation: Mutation, item: Prepar
   await linkEvidence(storing, item);
 }
 
-/** Live, and in sight of the butler. Says the same of what is unknown and of what is another's. */
+/** Throws unless the target is live and visible to the butler, with the same reason for unknown and hidden ones. */
 async function requireTarget({ run, butler }: Storing, { type, id }: PreparedReference['target']): Promise<void> {
   const { transaction, tenantId } = run;
   const where = { tenantId_id: { tenantId, id } };
@@ -144,7 +162,7 @@ async function requireTarget({ run, butler }: Storing, { type, id }: PreparedRef
   }
 }
 
-/** Once a run, however many items say so; each adds its evidence. */
+/** Confirms a memory once a run, however many items confirm it; each adds its evidence. */
 async function confirm(
   storing: Storing,
   mutation: Mutation,
@@ -167,20 +185,20 @@ async function countConfirmation(
   await linkEvidence(storing, { target, relation: 'supports', evidence }, consequence);
 }
 
-/** From each episode to what it speaks for or against. Without a mutation to follow from, each link is a write of its own. */
+/** Links each episode to the target. Each link is a write of its own, unless it is a consequence of another. */
 async function linkEvidence(
   { run, stored }: Storing,
   { target, relation, evidence }: Pick<PreparedReference, 'target' | 'relation'> & { evidence: readonly string[] },
   consequence?: Mutation,
 ): Promise<void> {
   for (const id of evidence) {
-    const mutation = consequence ?? partOf(run);
+    const mutation = consequence ?? startPart(run);
     const isNew = await createLink(mutation, { source: { type: 'episode', id }, target, relation });
     if (isNew) stored.linksCreated++;
   }
 }
 
-/** The first of them was linked when the memory was written. */
+/** Links a new memory to its evidence; the first link was made when the memory was written. */
 async function linkToEvidence(
   { stored }: Storing,
   { consequence }: Mutation,
@@ -193,20 +211,20 @@ async function linkToEvidence(
   stored.linksCreated += 1 + others.length;
 }
 
-/** The moment up to which an item knows what was said. */
-function lastOf({ storedAt }: Storing, { evidence }: PreparedItem): Date {
+/** Returns when the last cited episode was stored: what was forgotten later was forgotten knowingly. */
+function findLastMoment(storedAt: ReadonlyMap<string, Date>, { evidence }: PreparedItem): Date {
   return new Date(Math.max(...evidence.map((id) => storedAt.get(id)?.getTime() ?? 0)));
 }
 
-/** Keys and texts before rows, and all of them before the first write, as whoever stores a single memory takes them. */
+/** Locks keys and texts before rows, and all before the first write: the order of every write, or they would deadlock. */
 async function lockAll({ transaction }: Mutation, items: readonly PreparedItem[]): Promise<void> {
   const keys = items.flatMap((item) => (isFact(item) ? [item.values] : []));
   const rules = items.flatMap((item) => (item.kind === 'new_rules' ? [item.values] : []));
   const targets = items.flatMap((item) => ('target' in item ? [item.target] : []));
   const idsOf = (type: 'fact' | 'rule'): string[] => targets.filter((one) => one.type === type).map(({ id }) => id);
-  await lockFactKeys(transaction, { keys, factIds: idsOf('fact') });
+  if (keys.length + idsOf('fact').length > 0) await lockFactKeys(transaction, { keys, factIds: idsOf('fact') });
   if (rules.length > 0) await lockRuleTexts(transaction, rules);
-  await lockRules(transaction, idsOf('rule'));
+  if (idsOf('rule').length > 0) await lockRules(transaction, idsOf('rule'));
 }
 
 function isFact(item: PreparedItem): item is PreparedFact {

@@ -1,4 +1,4 @@
-import { selectRunSnapshot } from '../../db/sql/consolidation-run-snapshot.ts';
+import { lockRun } from '../../db/queries/consolidation-runs.ts';
 import { memoryTypes, type MemoryType } from '../../db/tables.ts';
 import { MemoryError } from '../../shared/errors.ts';
 import type { MemoryEvent, MemoryLink } from '../../generated/prisma/client.ts';
@@ -53,16 +53,15 @@ async function requireEnds(mutation: Mutation, link: MemoryLink): Promise<void> 
 
 /** Changes nothing in the run itself: what it stored is reverted event by event. */
 async function recordUndoneRun(mutation: Mutation, { id, entityId }: MemoryEvent): Promise<void> {
-  const { transaction, tenantId } = mutation;
-  const [row] = await transaction.$queryRaw<{ snapshot: Snapshot }[]>(selectRunSnapshot(tenantId, entityId));
-  if (row === undefined) throw new MemoryError('NOT_FOUND', `consolidation run ${entityId} is not there`);
+  const run = await lockRun(mutation.transaction, entityId);
+  if (run === null) throw new MemoryError('NOT_FOUND', `consolidation run ${entityId} is not there`);
   await mutation.record({
     eventType: 'consolidation_run.undone',
     entityType: 'consolidation_run',
     entityId,
     revertsEventId: id,
-    before: row.snapshot,
-    after: row.snapshot,
+    before: run.snapshot,
+    after: run.snapshot,
   });
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { claimEpisodes } from '../../../src/lifecycle/consolidation/claim.ts';
-import { consolidateWith } from '../../../src/lifecycle/consolidation/consolidate-with.ts';
+import { consolidateWith } from '../../../src/lifecycle/consolidation/consolidate.ts';
 import { sweepConsolidation } from '../../../src/lifecycle/consolidation/consolidate.ts';
 import { EngineError, type ConsolidationEngine } from '../../../src/lifecycle/consolidation/engine.ts';
 import { failRun } from '../../../src/lifecycle/consolidation/fail.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sweepConsolidation } from '../../../src/lifecycle/consolidation/consolidate.ts';
-import { consolidateWith } from '../../../src/lifecycle/consolidation/consolidate-with.ts';
+import { consolidateWith } from '../../../src/lifecycle/consolidation/consolidate.ts';
 import { sweepLeftovers } from '../../../src/lifecycle/housekeeping.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { forgetMemory, restoreMemory } from '../../../src/memory/confirm-and-forget.ts';

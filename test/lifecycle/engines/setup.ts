@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Config } from '../../../src/config/schema.ts';
 import type { Claim, ClaimedEpisode } from '../../../src/lifecycle/consolidation/claim.ts';
-import type { EngineName } from '../../../src/lifecycle/consolidation/engine.ts';
+import type { EngineName } from '../../../src/lifecycle/consolidation/run.ts';
 import { EngineError } from '../../../src/lifecycle/consolidation/engine.ts';
 import { testConfig } from '../../support/config.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { consolidateWith } from '../../../src/lifecycle/consolidation/consolidate-with.ts';
+import { consolidateWith } from '../../../src/lifecycle/consolidation/consolidate.ts';
 import { patternsEngine } from '../../../src/lifecycle/consolidation/engines/patterns.ts';
 import { storeFact } from '../../../src/memory/facts/facts.ts';
 import { liveValidities } from '../../../src/memory/facts/fact-values.ts';

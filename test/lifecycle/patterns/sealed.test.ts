@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { consolidateWith } from '../../../src/lifecycle/consolidation/consolidate-with.ts';
+import { consolidateWith } from '../../../src/lifecycle/consolidation/consolidate.ts';
 import { patternsEngine } from '../../../src/lifecycle/consolidation/engines/patterns.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { liveValidities } from '../../../src/memory/facts/fact-values.ts';
