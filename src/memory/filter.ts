@@ -3,7 +3,7 @@ import { memoryTypes, type MemoryType } from '../db/tables.ts';
 import { invalidInput } from '../shared/errors.ts';
 import { permanences } from './confidence.ts';
 import type { MemoryContext } from './context.ts';
-import { factKinds, factValidities, liveValidities } from './facts/facts.ts';
+import { factKinds, factValidities, liveValidities } from './facts/fact-values.ts';
 import { generations } from './generation.ts';
 import { onlyButlerOf, requireScope } from './reach.ts';
 import { maturities } from './rules/rule-maturity.ts';

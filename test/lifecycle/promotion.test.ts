@@ -4,7 +4,7 @@ import { sweepPromotions } from '../../src/lifecycle/promotion.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeEpisode, type Episode } from '../../src/memory/episodes/episodes.ts';
 import type { Fact } from '../../src/memory/facts/facts.ts';
-import { forgetMemory } from '../../src/memory/memories.ts';
+import { forgetMemory } from '../../src/memory/confirm-and-forget.ts';
 import { bumpReferences } from '../../src/memory/references.ts';
 import { undoEvent } from '../../src/memory/history/undo.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MemoryError } from '../../shared/errors.ts';
 import { permanences } from '../../memory/confidence.ts';
-import { factKinds } from '../../memory/facts/facts.ts';
+import { factKinds } from '../../memory/facts/fact-values.ts';
 import { checkJson } from '../../memory/json.ts';
 
 /** Items of one run; further ones are refused. */

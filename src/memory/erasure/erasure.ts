@@ -274,16 +274,10 @@ function idsOf({ memories }: Erased, type: MemoryType): string[] {
 
 /** A fact that took the place of an erased one takes that of the one before: the chain is read around the gap. */
 async function bridgeChains({ consequence }: Mutation, erased: Erased): Promise<void> {
-  const { transaction, tenantId } = consequence;
+  const { transaction } = consequence;
   const bridges = await transaction.$queryRaw<{ id: string; before: string | null }[]>(selectBridges(erased));
   for (const { id, before } of bridges) {
-    await changeMemory(consequence, { type: 'fact', id }, 'fact.bridged', () =>
-      transaction.fact.update({
-        where: { tenantId_id: { tenantId, id } },
-        data: { supersedesId: before, version: { increment: 1 } },
-        select: { id: true },
-      }),
-    );
+    await changeMemory(consequence, { type: 'fact', id }, 'fact.bridged', { supersedesId: before });
     if (before === null) continue;
     await createLink(consequence, {
       source: { type: 'fact', id },

@@ -4,7 +4,7 @@ import type { MemoryType } from '../../db/tables.ts';
 import { invalidInput } from '../../shared/errors.ts';
 import type { MemoryContext } from '../context.ts';
 import { namesOfChanges } from './history.ts';
-import type { Snapshot } from '../mutation.ts';
+import type { Snapshot } from '../../db/queries/snapshots.ts';
 import { openState } from '../sealing.ts';
 import { toPastRow, type PastRow } from './snapshots.ts';
 import { checkDate } from '../values.ts';

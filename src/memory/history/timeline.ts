@@ -2,7 +2,7 @@ import { splitPage, type PageRow } from '../../db/sql/page-with-total.ts';
 import type { MemoryType } from '../../db/tables.ts';
 import { timeline } from '../../db/sql/timeline.ts';
 import type { MemoryContext } from '../context.ts';
-import { factValidities } from '../facts/facts.ts';
+import { factValidities } from '../facts/fact-values.ts';
 import { checkPeriod, completeFilter, type FilterInput } from '../filter.ts';
 import { loadMemories, referenceKey, type StoredRow } from '../memories.ts';
 

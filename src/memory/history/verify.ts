@@ -11,7 +11,7 @@ import type { Prisma } from '../../generated/prisma/client.ts';
 import { toCamelCase } from '../../shared/names.ts';
 import type { KeyContext } from '../data-keys.ts';
 import { changedNames } from './history.ts';
-import type { Snapshot } from '../mutation.ts';
+import type { Snapshot } from '../../db/queries/snapshots.ts';
 import { openSnapshot } from '../sealing.ts';
 
 export interface Difference {
