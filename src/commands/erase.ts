@@ -26,7 +26,7 @@ export interface EraseOptions {
 
 type Print = (line: string) => void;
 
-/** Whoever can start a process on the database can erase: the command works as admin. */
+/** Erases as admin: a process that can open the database could do so anyway. */
 export async function eraseByHand(core: MemoryCore, options: EraseOptions, print: Print): Promise<void> {
   const { tenant, memory, subject, confirm } = options;
   if ((memory === undefined) === (subject === undefined)) {

@@ -9,19 +9,17 @@ import {
   type ListQuery,
   type MemoryOrder,
 } from '../db/sql/list-memories.ts';
-import type { MemoryFilter } from '../db/sql/memory-filter.ts';
 import type { MemoryType } from '../db/tables.ts';
 import { readCursor, writeCursor } from './cursors.ts';
 import { invalidInput } from '../shared/errors.ts';
 import type { MemoryContext } from './context.ts';
-import { liveValidities } from './facts/facts.ts';
 import { loadMemories, referenceKey, type StoredRow } from './memories.ts';
-import { normaliseFilter, withValidity } from './filter.ts';
+import { completeFilter, type FilterInput } from './filter.ts';
 import { checkDate, checkUuid } from './values.ts';
 
 export interface ListChoice {
   type: MemoryType;
-  filter?: MemoryFilter | null | undefined;
+  filter?: FilterInput | null | undefined;
   order?: MemoryOrder | null | undefined;
   descending?: boolean | null | undefined;
 }
@@ -67,15 +65,12 @@ function queryOf(context: MemoryContext, { type, filter, order, descending }: Li
   if (!ordersOfType[type].includes(chosen)) {
     throw invalidInput('order', `one of ${ordersOfType[type].join(', ')} for a list of ${type}s`, chosen);
   }
-  const now = context.now();
   return {
-    tenantId: context.principal.tenantId,
     type,
-    filter: normaliseFilter(withValidity(filter, liveValidities)),
+    filter: completeFilter(context, { ...filter, types: [type] }, { withDisabled: true }),
     order: chosen,
     descending: descending ?? true,
-    now,
-    orderedAt: now,
+    orderedAt: context.now(),
   };
 }
 

@@ -1,7 +1,7 @@
 import { atPlace } from '../memory/at-place.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { invalidInput } from '../shared/errors.ts';
-import type { SearchFilter } from './filter.ts';
+import type { FilterInput } from '../memory/filter.ts';
 import { diversify } from './pipeline/diversify.ts';
 import { loadRows, type LoadedMemory } from './pipeline/load.ts';
 import { rankMatches, type RankedMatches } from './pipeline/rank-matches.ts';
@@ -12,14 +12,14 @@ import type { PreparedSearch } from './plan/prepared-search.ts';
 import type { SearchMode } from './query/defaults.ts';
 import { describeOutcome, prepareSearch, type SearchOutcome } from './search.ts';
 
-export interface RecallInput extends Omit<SearchFilter, 'types'> {
+export interface RecallInput extends Omit<FilterInput, 'types'> {
   topic: string;
   mode?: SearchMode | null | undefined;
   limit?: number | null | undefined;
   /** The session of the caller, for its receipt and for promotion. */
   sessionId?: string | null | undefined;
   /** Facts and rules when left out. */
-  types?: SearchFilter['types'];
+  types?: FilterInput['types'];
 }
 
 /** Recalls what matters most about a topic: by relevance, importance, recency and confidence together. */

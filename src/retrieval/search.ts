@@ -1,8 +1,10 @@
+import type { MemoryFilter } from '../db/sql/memory-filter.ts';
 import { atPlace } from '../memory/at-place.ts';
 import type { MemoryContext } from '../memory/context.ts';
+import { requireForgottenReader } from '../memory/reach.ts';
 import { checkOptionalUuid } from '../memory/values.ts';
 import { invalidInput } from '../shared/errors.ts';
-import { completeFilter, type SearchFilter } from './filter.ts';
+import { completeFilter, type FilterInput } from '../memory/filter.ts';
 import { loadRows, type LoadedMemory } from './pipeline/load.ts';
 import { rankMatches, type RankedMatches } from './pipeline/rank-matches.ts';
 import { drop, type Ranked } from './pipeline/ranked.ts';
@@ -13,7 +15,7 @@ import { routeQuery, type Intent } from './query/intent.ts';
 import { readQuery, type QueryReading } from './query/query-text.ts';
 import type { SemanticChannel } from './query/query-vector.ts';
 
-export interface SearchInput extends SearchFilter {
+export interface SearchInput extends FilterInput {
   query: string;
   mode?: SearchMode | null | undefined;
   /** 1 to 1000. */
@@ -66,7 +68,7 @@ export function prepareSearch(
   const { retrieval } = context.config.memory;
   const { limit, mode } = completeSearch(input, retrieval);
   const query = readQuery(input.query, reading);
-  const filter = completeFilter(context, input);
+  const filter = completeSearchFilter(context, input);
   return {
     query,
     filter,
@@ -77,6 +79,15 @@ export function prepareSearch(
     routing: routeQuery(query.text, filter.at, retrieval.intentRouting),
     toShow: false,
   };
+}
+
+/** The confidence that retrieval asks for holds unless the caller names validities. Only some may search the forgotten. */
+export function completeSearchFilter(context: MemoryContext, input: FilterInput): MemoryFilter {
+  const { retrievalConfidenceThreshold } = context.config.memory.facts;
+  const minConfidence = input.validity == null ? retrievalConfidenceThreshold : 0;
+  const filter = completeFilter(context, input, { minConfidence });
+  if (filter.validity.includes('retracted')) requireForgottenReader(context, filter.validity);
+  return filter;
 }
 
 /** The stages of a search: rank, keep the best, load their rows. */

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { permanences } from '../../src/memory/confidence.ts';
-import type { FactValidity } from '../../src/memory/facts/facts.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { eventTypesOf } from '../support/events.ts';
 import { throughEveryDoor, type Door } from './doors.ts';
@@ -242,7 +241,7 @@ describe('a fact', () => {
       const { predicate, ...shared } = key();
       const { id } = await door.storeFact({ ...shared, predicate, content: `likes ${predicate}` });
       const ask = (validity: string): Promise<unknown> =>
-        door.search({ subject: 'user', predicate, query: predicate, validity: [validity as FactValidity] });
+        door.search({ subject: 'user', predicate, query: predicate, validity: [validity] });
 
       expect(await door.forgetMemory({ type: 'fact', id })).toMatchObject({ validity: 'retracted' });
       expect(await ask('forgotten')).toMatchObject([{ id, validity: 'retracted' }]);

@@ -19,13 +19,15 @@ import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes/episodes
 import { eraseMemory, eraseSubject } from '../../src/memory/erasure/erasure.ts';
 import { planMemoryErasure, planSubjectErasure } from '../../src/memory/erasure/plan-erasure.ts';
 import { exportSubject } from '../../src/memory/erasure/export-subject.ts';
-import { storeFact, type StoreFactInput } from '../../src/memory/facts/facts.ts';
+import { storeFact } from '../../src/memory/facts/facts.ts';
+import type { StoreFactInput } from '../../src/memory/facts/fact-values.ts';
 import { linkMemories } from '../../src/memory/links/link-graph.ts';
-import { confirmMemory, forgetMemory, restoreMemory } from '../../src/memory/memories.ts';
+import { confirmMemory, forgetMemory, restoreMemory } from '../../src/memory/confirm-and-forget.ts';
 import { storeNote } from '../../src/memory/facts/notes.ts';
 import { actions, permissions, type Action } from '../../src/memory/permissions.ts';
 import { demoteRule, disableRule, editRule, enableRule, promoteRule } from '../../src/memory/rules/rule-changes.ts';
-import { markRule, storeRule, type StoreRuleInput } from '../../src/memory/rules/rules.ts';
+import { storeRule, type StoreRuleInput } from '../../src/memory/rules/rules.ts';
+import { markRule } from '../../src/memory/rules/rule-marks.ts';
 import { undoEvent } from '../../src/memory/history/undo.ts';
 import { toSnakeCase } from '../../src/shared/names.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';

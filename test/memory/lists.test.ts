@@ -7,11 +7,12 @@ import { Prisma } from '../../src/generated/prisma/client.ts';
 import { effectiveConfidence } from '../../src/memory/confidence.ts';
 import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { storeFact } from '../../src/memory/facts/facts.ts';
-import type { MemoryFilter } from '../../src/memory/filter.ts';
+import type { FilterInput } from '../../src/memory/filter.ts';
 import { countList, listMemories, type ListChoice, type Listed } from '../../src/memory/lists.ts';
-import { forgetMemory } from '../../src/memory/memories.ts';
+import { forgetMemory } from '../../src/memory/confirm-and-forget.ts';
 import { promoteRule } from '../../src/memory/rules/rule-changes.ts';
-import { markRule, storeRule } from '../../src/memory/rules/rules.ts';
+import { storeRule } from '../../src/memory/rules/rules.ts';
+import { markRule } from '../../src/memory/rules/rule-marks.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { insertRow, rowOf, type Row } from '../support/rows.ts';
 
@@ -68,7 +69,7 @@ describe('a filter', () => {
     await forgetMemory(context, { type: 'rule', id: gone.id });
   });
 
-  async function found(filter: MemoryFilter): Promise<string[]> {
+  async function found(filter: FilterInput): Promise<string[]> {
     const contents: string[] = [];
     for (const type of memoryTypes) {
       const listed = contentsOf(await listMemories(context, { type, filter }, page));
@@ -82,13 +83,9 @@ describe('a filter', () => {
   const facts = ['f event', 'f faded', 'f finance', 'f global', 'f health'];
   const rules = ['r global', 'r health'];
 
-  it.each<[string, MemoryFilter, string[]]>([
+  it.each<[string, FilterInput, string[]]>([
     ['nothing, which finds what is live', {}, [...episodes, ...facts, ...rules]],
-    [
-      'blanks and empty lists, which ask for nothing',
-      { scope: ' ', subject: '', validity: [], tags: [], generation: [] },
-      [...episodes, ...facts, ...rules],
-    ],
+    ['no tags, which asks for nothing', { tags: [] }, [...episodes, ...facts, ...rules]],
     [
       'a scope, with what is global',
       { scope: 'health' },
@@ -138,8 +135,12 @@ describe('a filter', () => {
     expect(await found(filter)).toEqual(expected);
   });
 
-  it.each<[string, MemoryFilter]>([
+  it.each<[string, FilterInput]>([
     ['validity', { validity: ['gone'] }],
+    ['validity', { validity: [] }],
+    ['generation', { generation: [] }],
+    ['scope', { scope: ' ' }],
+    ['subject', { subject: '' }],
     ['consolidation_status', { consolidationStatus: ['gone'] }],
     ['generation', { generation: ['gone'] }],
     ['permanence', { permanence: ['gone'] }],
@@ -150,6 +151,7 @@ describe('a filter', () => {
     ['tags', { tags: [' '] }],
     ['from', { from: new Date(NaN) }],
     ['to', { from: new Date('2026-03-02'), to: new Date('2026-03-01') }],
+    ['to', { from: new Date('2026-03-02'), to: new Date('2026-03-02') }],
     ['min_confidence', { minConfidence: 1.1 }],
     ['max_confidence', { maxConfidence: NaN }],
     ['min_importance', { minImportance: 0 }],

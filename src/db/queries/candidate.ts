@@ -1,10 +1,10 @@
 import type { MemoryType } from '../tables.ts';
-import type { RowFilter } from '../sql/search-filter.ts';
+import type { MemoryFilter } from '../sql/memory-filter.ts';
 import type { PastVectors } from '../sql/search-rows.ts';
 import type { KeywordQuery } from './search-words.ts';
 
 export interface CandidateQuery {
-  filter: RowFilter;
+  filter: MemoryFilter;
   /** Candidates that each channel brings, of each type. */
   most: number;
   /** Null when no vector is searched. */
@@ -60,19 +60,4 @@ export interface Candidate {
   lenderShares: number[] | null;
   lenderWords: number[][] | null;
   lenderSimilarities: (number | null)[] | null;
-}
-
-/** A candidate of a query `toShow`: as much of its row as its line in a context is written from, a fact perhaps sealed. */
-export interface CandidateToShow extends Candidate {
-  version: number;
-  content: string;
-  scope: string | null;
-  permanence: string | null;
-  subject: string | null;
-  predicate: string | null;
-  kind: string | null;
-  observedAt: Date | null;
-  validTo: Date | null;
-  sealedContent: string | null;
-  dataKeyId: string | null;
 }

@@ -16,7 +16,7 @@ export type Erased = readonly Reference[];
 const textIds = (memories: Erased): Prisma.Sql => Prisma.sql`${memories.map(({ id }) => id)}::text[]`;
 const uuids = (memories: Erased): Prisma.Sql => Prisma.sql`${memories.map(({ id }) => id)}::uuid[]`;
 
-export const erasedText = '[erased]';
+const erasedText = '[erased]';
 
 /** Locks the rows of the memories, by type and id: one order for all, so that two erasures cannot deadlock. */
 export async function lockMemories(transaction: Transaction, erased: Erased): Promise<void> {

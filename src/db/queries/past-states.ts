@@ -151,11 +151,9 @@ export async function countChangesBetween(client: TenantClient, query: ChangesQu
 }
 
 export interface TimelineQuery {
-  types: readonly MemoryType[];
   filter: MemoryFilter;
   from: Date | null;
   to: Date | null;
-  now: Date;
 }
 
 /** When something happened or began to hold in the world, if that is known; else when it was stored. */
@@ -168,13 +166,13 @@ const moments: Record<MemoryType, string> = {
 /** Lists memories by when they happened or began to hold, the latest first. */
 export async function listTimeline(
   client: TenantClient,
-  { types, filter, from, to, now }: TimelineQuery,
+  { filter, from, to }: TimelineQuery,
   page: NumberedPage,
 ): Promise<{ rows: { type: MemoryType; id: string; at: Date }[]; total: number }> {
-  const parts = types.map(
+  const parts = filter.types.map(
     (type) => Prisma.sql`
-      SELECT ${type}::text AS type, id, ${Prisma.raw(moments[type])} AS at FROM ${Prisma.raw(memoryTables[type])}
-      WHERE ${whereMemory(type, client.tenantId, filter, now)}`,
+      SELECT ${type}::text AS type, id, ${Prisma.raw(moments[type])} AS at FROM ${Prisma.raw(memoryTables[type])} m
+      WHERE ${whereMemory(type, filter) ?? Prisma.sql`false`}`,
   );
   const entries = Prisma.sql`
     SELECT type, id::text, at FROM (${Prisma.join(parts, ' UNION ALL ')}) entries

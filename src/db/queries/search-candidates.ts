@@ -3,7 +3,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import type { TenantDatabase } from '../database.ts';
 import type { MemoryType } from '../tables.ts';
 import { milliseconds, readMoments } from '../sql/moments.ts';
-import { rowConditions } from '../sql/search-filter.ts';
+import { whereMemory } from '../sql/memory-filter.ts';
 import { pastRows } from '../sql/search-rows.ts';
 import type { Candidate, CandidateQuery } from './candidate.ts';
 import { readByIndexes, readEachRow, type CandidateSource } from './search-candidate-sources.ts';
@@ -48,7 +48,7 @@ function selectCandidates(query: CandidateQuery): Prisma.Sql | null {
     ...excluded.map((phrase) => Prisma.sql`NOT m.search_vector @@ ${phrase}::tsquery`),
   ];
   const types = filter.types.flatMap((type) => {
-    const conditions = rowConditions(type, filter);
+    const conditions = whereMemory(type, filter);
     return conditions === null ? [] : [selectOfType(type, Prisma.join([conditions, ...phrases], ' AND '), query)];
   });
   if (types.length === 0) return null;

@@ -1,5 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { RowFilter } from '../sql/search-filter.ts';
+import type { MemoryFilter } from '../sql/memory-filter.ts';
 import { rowsToSearch } from '../sql/search-rows.ts';
 
 /** The share at which a word counts for an episode if it occurs in another episode of its session. */
@@ -28,7 +28,7 @@ export interface LenderSource {
  * same thing, and a reply is about what was asked. The OFFSET makes the database read each lender once, not once for each
  * of its neighbours.
  */
-export function selectLentEpisodes(conditions: Prisma.Sql, filter: RowFilter, lender: LenderSource): Prisma.Sql {
+export function selectLentEpisodes(conditions: Prisma.Sql, filter: MemoryFilter, lender: LenderSource): Prisma.Sql {
   return Prisma.sql`
     SELECT m.id, m.share * lender.score AS score, m.share,
       CASE WHEN m.replies THEN lender.similarity END AS similarity, lender.words
@@ -43,7 +43,7 @@ export function selectLentEpisodes(conditions: Prisma.Sql, filter: RowFilter, le
 }
 
 /** The two episodes on one side of the lender. To those before it the lender is the next one, to those after the previous. */
-function selectNeighbours(filter: RowFilter, side: 'before' | 'after'): Prisma.Sql {
+function selectNeighbours(filter: MemoryFilter, side: 'before' | 'after'): Prisma.Sql {
   const { previous, secondPrevious, next, secondNext, reply } = neighbourShares;
   const { sign, order, first, second, replies } =
     side === 'before'
@@ -70,7 +70,7 @@ function selectNeighbours(filter: RowFilter, side: 'before' | 'after'): Prisma.S
 }
 
 /** For the WITH of a search of the past, which has no index of sessions: collects once the episodes that may be lent to. */
-export function withPastNeighbours(filter: RowFilter): Prisma.Sql {
+export function withPastNeighbours(filter: MemoryFilter): Prisma.Sql {
   if (!filter.isPast) return Prisma.empty;
   return Prisma.sql`past_neighbours AS MATERIALIZED (
     SELECT * FROM ${rowsToSearch('episode', filter)} WHERE session_id IN (SELECT session_id FROM matched)),`;

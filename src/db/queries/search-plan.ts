@@ -2,7 +2,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import type { TenantDatabase } from '../database.ts';
 import { memoryTables, type MemoryType } from '../tables.ts';
 import type { RowToEmbed } from './reembed.ts';
-import { rowConditions, type RowFilter } from '../sql/search-filter.ts';
+import { whereMemory, type MemoryFilter } from '../sql/memory-filter.ts';
 import { pastRows, rowsToSearch } from '../sql/search-rows.ts';
 import {
   countByIndex,
@@ -15,9 +15,9 @@ import {
 } from './search-word-counts.ts';
 
 export interface PlanQuery {
-  filter: RowFilter;
+  filter: MemoryFilter;
   /** The same without what narrows it: document frequencies are those of all that the caller may find. */
-  corpus: RowFilter;
+  corpus: MemoryFilter;
   /** A name that memory_text_search knows. */
   language: string;
   /** What the words of the query are taken from. */
@@ -141,11 +141,6 @@ function exactRowsOf(type: MemoryType): Prisma.Sql {
   return Prisma.raw(`(SELECT ${type} FROM exact_rows)`);
 }
 
-/** Up to how many rows of a type words are counted in each of them, where up to so many are looked at one by one. */
-export function mostSmallRows(bound: number): number {
-  return Math.min(bound, mostCountedRows - 1);
-}
-
 function isSmall(type: MemoryType): Prisma.Sql {
   return Prisma.sql`(SELECT count(*) FROM corpus_${Prisma.raw(type)}) <= least(${exactRowsOf(type)}, ${mostCountedRows - 1})`;
 }
@@ -153,7 +148,7 @@ function isSmall(type: MemoryType): Prisma.Sql {
 /** Those with words of the query first, then the newest. */
 function pastTextsOf({ filter, words }: PlanQuery, configuration: Prisma.Sql, most: number): Prisma.Sql {
   const texts = filter.types.flatMap((type) => {
-    const conditions = rowConditions(type, filter);
+    const conditions = whereMemory(type, filter);
     const fact = Prisma.raw(type === 'fact' ? 'm.subject, m.predicate' : 'NULL AS subject, NULL AS predicate');
     if (conditions === null) return [];
     return [
@@ -195,7 +190,7 @@ function asPhrases(configuration: Prisma.Sql, texts: readonly string[]): Prisma.
     WHERE numnode(phrase) > 0), '[]')`;
 }
 
-function statisticsOf(filter: RowFilter): Prisma.Sql {
+function statisticsOf(filter: MemoryFilter): Prisma.Sql {
   return objectByType(filter, (type) => {
     const estimate = filter.isPast
       ? Prisma.sql`NULL`
@@ -207,7 +202,7 @@ function statisticsOf(filter: RowFilter): Prisma.Sql {
   });
 }
 
-function countRows(filter: RowFilter): Prisma.Sql {
+function countRows(filter: MemoryFilter): Prisma.Sql {
   return objectByType(filter, (type, conditions) => {
     const table = rowsToSearch(type, filter);
     return Prisma.sql`(
@@ -215,9 +210,12 @@ function countRows(filter: RowFilter): Prisma.Sql {
   });
 }
 
-function objectByType(filter: RowFilter, value: (type: MemoryType, conditions: Prisma.Sql) => Prisma.Sql): Prisma.Sql {
+function objectByType(
+  filter: MemoryFilter,
+  value: (type: MemoryType, conditions: Prisma.Sql) => Prisma.Sql,
+): Prisma.Sql {
   const entries = filter.types.flatMap((type) => {
-    const conditions = rowConditions(type, filter);
+    const conditions = whereMemory(type, filter);
     return conditions === null ? [] : [Prisma.sql`${type}::text, ${value(type, conditions)}`];
   });
   return Prisma.sql`json_build_object(${entries.length === 0 ? Prisma.empty : Prisma.join(entries)})`;

@@ -1,7 +1,7 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { TenantDatabase } from '../database.ts';
 import type { MemoryType } from '../tables.ts';
-import { rowConditions, type RowFilter } from '../sql/search-filter.ts';
+import { whereMemory, type MemoryFilter } from '../sql/memory-filter.ts';
 import { rowsToSearch } from '../sql/search-rows.ts';
 
 /** How many memories have a word, one number for each type of the corpus. */
@@ -17,7 +17,7 @@ export interface SampledWordCount extends WordCount {
 }
 
 export interface WordCountQuery {
-  corpus: RowFilter;
+  corpus: MemoryFilter;
   lexemes: readonly string[];
   /** Types of so few rows that words are counted in each of them. */
   small: ReadonlySet<MemoryType>;
@@ -101,7 +101,7 @@ function selectCounts(lexemes: readonly string[], figures: Prisma.Sql): Prisma.S
     FROM (SELECT lexeme, ${lexemeQuery('lexeme')} AS wanted FROM unnest(${[...lexemes]}::text[]) lexeme) words`;
 }
 
-function estimateMatches(type: MemoryType, corpus: RowFilter, size: number): Prisma.Sql {
+function estimateMatches(type: MemoryType, corpus: MemoryFilter, size: number): Prisma.Sql {
   const share = Prisma.sql`(
     SELECT count(*) FILTER (WHERE search_vector @@ wanted)::float8 / greatest(count(*), 1) FROM sample_${Prisma.raw(type)})`;
   return Prisma.sql`(
@@ -111,17 +111,17 @@ function estimateMatches(type: MemoryType, corpus: RowFilter, size: number): Pri
 }
 
 /** The mark of a row is the random end of its id, which is the same in every sample that it is in. */
-function withSample(type: MemoryType, corpus: RowFilter): Prisma.Sql {
+function withSample(type: MemoryType, corpus: MemoryFilter): Prisma.Sql {
   return Prisma.sql`sample_${Prisma.raw(type)} AS MATERIALIZED (
     SELECT m.search_vector, ('x' || right(m.id::text, 4))::bit(16)::int AS mark
-    FROM ${rowsToSearch(type, corpus)} m WHERE ${rowConditions(type, corpus) ?? Prisma.sql`false`}
+    FROM ${rowsToSearch(type, corpus)} m WHERE ${whereMemory(type, corpus) ?? Prisma.sql`false`}
     ORDER BY m.created_at DESC, m.id DESC LIMIT ${sampleRows})`;
 }
 
 /** For a WITH: the lexemes of the rows of a type, or of as many of them as are counted. */
-export function withCorpus(type: MemoryType, corpus: RowFilter): Prisma.Sql {
+export function withCorpus(type: MemoryType, corpus: MemoryFilter): Prisma.Sql {
   return Prisma.sql`corpus_${Prisma.raw(type)} AS MATERIALIZED (
-    SELECT m.search_vector FROM ${rowsToSearch(type, corpus)} m WHERE ${rowConditions(type, corpus) ?? Prisma.sql`false`}
+    SELECT m.search_vector FROM ${rowsToSearch(type, corpus)} m WHERE ${whereMemory(type, corpus) ?? Prisma.sql`false`}
     ${corpus.isPast ? Prisma.empty : Prisma.sql`LIMIT ${mostCountedRows}`})`;
 }
 
@@ -131,7 +131,7 @@ export function countInCorpus(type: MemoryType): Prisma.Sql {
 }
 
 /** The index of words holds those of all tenants: it reads every row that has a word before it leaves one out. */
-export function countByIndex(type: MemoryType, corpus: RowFilter, most: number): Prisma.Sql {
+export function countByIndex(type: MemoryType, corpus: MemoryFilter, most: number): Prisma.Sql {
   const scopes = corpus.visibleScopes === null ? null : [...corpus.visibleScopes];
   return Prisma.sql`memory_match_count(
     ${type}, wanted, ${corpus.visibleButler}::text, ${scopes}::text[], ${corpus.at}::timestamptz, ${most}::int)`;

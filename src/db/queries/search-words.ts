@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryType } from '../tables.ts';
-import type { RowFilter } from '../sql/search-filter.ts';
+import type { MemoryFilter } from '../sql/memory-filter.ts';
 
 /** What the keyword channel looks for. */
 export interface KeywordQuery {
@@ -77,7 +77,7 @@ function padWords(words: readonly WordWeight[]): WordWeight[] {
 }
 
 /** Selects the ids that the word index finds, through functions that check who may see a memory. */
-export function selectWordMatches(type: MemoryType, { lookups }: KeywordQuery, filter: RowFilter): Prisma.Sql {
+export function selectWordMatches(type: MemoryType, { lookups }: KeywordQuery, filter: MemoryFilter): Prisma.Sql {
   const scopes = filter.visibleScopes === null ? null : [...filter.visibleScopes];
   const selects = lookups.map(({ wanted, most, fromNewest }) => {
     const find = Prisma.raw(fromNewest ? 'memory_newest_matches' : 'memory_matches');

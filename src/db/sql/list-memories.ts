@@ -14,12 +14,10 @@ export const memoryOrders = [
 export type MemoryOrder = (typeof memoryOrders)[number];
 
 export interface ListQuery {
-  tenantId: string;
   type: MemoryType;
   filter: MemoryFilter;
   order: MemoryOrder;
   descending: boolean;
-  now: Date;
   /** The moment of the confidence that it is ordered by: that of the first page, or pages would not fit together. */
   orderedAt: Date;
 }
@@ -53,15 +51,15 @@ export function listMemoryIds(query: ListQuery, { limit, after, before, inverted
     ORDER BY listed.value ${direction}, listed.id ${direction} LIMIT ${limit}`;
 }
 
-export function countMemories({ tenantId, type, filter, now }: ListQuery): Prisma.Sql {
+export function countMemories({ type, filter }: ListQuery): Prisma.Sql {
   return Prisma.sql`
-    SELECT count(*)::int AS count FROM ${Prisma.raw(memoryTables[type])} WHERE ${whereMemory(type, tenantId, filter, now)}`;
+    SELECT count(*)::int AS count FROM ${Prisma.raw(memoryTables[type])} m WHERE ${whereMemory(type, filter) ?? Prisma.sql`false`}`;
 }
 
-function ordered({ tenantId, type, filter, order, now, orderedAt }: ListQuery): Prisma.Sql {
+function ordered({ type, filter, order, orderedAt }: ListQuery): Prisma.Sql {
   return Prisma.sql`
-    SELECT id, ${orderValue(order, orderedAt)} AS value FROM ${Prisma.raw(memoryTables[type])}
-    WHERE ${whereMemory(type, tenantId, filter, now)}`;
+    SELECT id, ${orderValue(order, orderedAt)} AS value FROM ${Prisma.raw(memoryTables[type])} m
+    WHERE ${whereMemory(type, filter) ?? Prisma.sql`false`}`;
 }
 
 function orderValue(order: MemoryOrder, at: Date): Prisma.Sql {

@@ -2,7 +2,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { toSnakeCase } from '../../shared/names.ts';
 import { memoryTables, type MemoryType } from '../tables.ts';
 import { milliseconds, readMoments } from './moments.ts';
-import { rowConditions, type RowFilter } from './search-filter.ts';
+import { whereMemory, type MemoryFilter } from './memory-filter.ts';
 
 /** What the line of a memory is written from, and what ranks it. The other columns, vectors above all, are dear to read. */
 const common = ['id', 'version', 'content', 'importance', 'createdAt', 'lastReferencedAt'];
@@ -35,7 +35,7 @@ export function readMemoriesToShow(answer: string | null | undefined): MemoryRow
 }
 
 export interface StandingQuery {
-  filter: RowFilter;
+  filter: MemoryFilter;
   /** Facts about these subjects, in the form of their keys, that are permanent or have one of these predicates. */
   identity: { subjects: readonly string[]; predicates: readonly string[]; most: number };
   /** How many of the newest episodes; 0 for none. */
@@ -58,8 +58,8 @@ function asJson(rows: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`SELECT coalesce(json_agg(memory), '[]')::text FROM (${rows}) memory`;
 }
 
-function conditionsOf(type: MemoryType, filter: RowFilter): Prisma.Sql {
-  return rowConditions(type, filter) ?? Prisma.sql`false`;
+function conditionsOf(type: MemoryType, filter: MemoryFilter): Prisma.Sql {
+  return whereMemory(type, filter) ?? Prisma.sql`false`;
 }
 
 function rowsOf(type: MemoryType, conditions: Prisma.Sql): Prisma.Sql {

@@ -1,116 +1,148 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import { effectiveConfidenceAt } from './effective-confidence.ts';
 import type { MemoryType } from '../tables.ts';
+import { effectiveConfidenceAt } from './effective-confidence.ts';
 
-/** What a reader may ask of memories. A condition on what a type does not have excludes that type. */
+/** Which memories are wanted, with nothing left open: `completeFilter` makes it. Null means any. */
 export interface MemoryFilter {
-  /** Facts and rules of "global" and this scope, episodes of this butler. */
-  scope?: string | null | undefined;
+  tenantId: string;
+  /** The moment that expiry and decay are measured at. */
+  at: Date;
+  /** Whether memories are read as they were at that moment, instead of as they are. */
+  isPast: boolean;
+  types: readonly MemoryType[];
+  /** Episodes of this butler. */
+  visibleButler: string | null;
+  /** Facts and rules of these scopes. */
+  visibleScopes: readonly string[] | null;
+  /** Any of these. An episode that is there counts as active. */
+  validity: readonly string[];
+  /** Whether disabled rules are among them. */
+  withDisabled: boolean;
+  generation: readonly string[] | null;
+  permanence: readonly string[] | null;
+  maturity: readonly string[] | null;
+  consolidationStatus: readonly string[] | null;
+  sessionId: string | null;
+  kind: string | null;
+  subject: string | null;
+  predicate: string | null;
   /** The butler that observed or learned it. */
-  butler?: string | null | undefined;
-  sessionId?: string | null | undefined;
-  validity?: readonly string[] | null | undefined;
-  consolidationStatus?: readonly string[] | null | undefined;
-  generation?: readonly string[] | null | undefined;
-  permanence?: readonly string[] | null | undefined;
-  maturity?: readonly string[] | null | undefined;
-  kind?: string | null | undefined;
-  subject?: string | null | undefined;
-  predicate?: string | null | undefined;
-  /** All of them. */
-  tags?: readonly string[] | null | undefined;
-  /** Created at or after, and before. */
-  from?: Date | null | undefined;
-  to?: Date | null | undefined;
-  /** Of the effective confidence, now. */
-  minConfidence?: number | null | undefined;
-  maxConfidence?: number | null | undefined;
-  minImportance?: number | null | undefined;
+  butler: string | null;
+  /** All of these. */
+  tags: readonly string[];
+  /** When it happened (observed, or else created): at or after `from`, and before `to`. */
+  from: Date | null;
+  to: Date | null;
+  /** Effective confidence of facts and rules: at least `minConfidence`, and below `maxConfidence`. */
+  minConfidence: number;
+  maxConfidence: number | null;
+  minImportance: number | null;
 }
 
-/** Every condition on the rows of one table, unaliased. Forgotten and expired episodes never pass. */
-export function whereMemory(type: MemoryType, tenantId: string, filter: MemoryFilter, now: Date): Prisma.Sql {
-  return Prisma.join(
-    [Prisma.sql`tenant_id = ${tenantId}`, ...ownConditions(type, filter, now), ...common(filter)],
-    ' AND ',
-  );
+/** The fields that narrow a filter beyond what a caller may see. */
+export const narrowingFields = [
+  'generation',
+  'permanence',
+  'maturity',
+  'consolidationStatus',
+  'sessionId',
+  'kind',
+  'subject',
+  'predicate',
+  'butler',
+  'from',
+  'to',
+  'maxConfidence',
+  'minImportance',
+] as const satisfies (keyof MemoryFilter)[];
+
+/** Whether the filter narrows beyond what a caller may see: its rows may be few among many. */
+export function isNarrow(filter: MemoryFilter): boolean {
+  return filter.tags.length > 0 || narrowingFields.some((name) => filter[name] !== null);
 }
 
-function common({ tags, from, to, minImportance }: MemoryFilter): Prisma.Sql[] {
+/**
+ * Returns the conditions on row `m` of the type's table, or null when no row of that type can meet them: a condition on
+ * what a type does not have excludes the type. Forgotten and expired episodes never pass.
+ */
+export function whereMemory(type: MemoryType, filter: MemoryFilter): Prisma.Sql | null {
+  if (!filter.types.includes(type) || foreignFields[type].some((name) => filter[name] !== null)) return null;
+  const own = { episode: whereEpisode, fact: whereFact, rule: whereRule }[type](filter);
+  if (own === null) return null;
+  return Prisma.join([Prisma.sql`m.tenant_id = ${filter.tenantId}`, ...own, ...whereAny(type, filter)], ' AND ');
+}
+
+/** The fields that a type does not have. */
+const foreignFields: Record<MemoryType, readonly (keyof MemoryFilter)[]> = {
+  episode: ['permanence', 'maturity', 'kind', 'subject', 'predicate', 'maxConfidence'],
+  fact: ['maturity', 'consolidationStatus', 'sessionId'],
+  rule: ['kind', 'subject', 'predicate', 'consolidationStatus', 'sessionId'],
+};
+
+function whereEpisode(filter: MemoryFilter): Prisma.Sql[] | null {
+  if (!filter.validity.includes('active')) return null;
+  if (filter.generation !== null && !filter.generation.includes('eden')) return null;
   return [
-    ...when(tags, (value) => Prisma.sql`tags @> ${JSON.stringify(value)}::jsonb`),
-    ...when(from, (value) => Prisma.sql`created_at >= ${value}`),
-    ...when(to, (value) => Prisma.sql`created_at < ${value}`),
-    ...when(minImportance, (value) => Prisma.sql`importance >= ${value}`),
+    Prisma.sql`m.forgotten_at IS NULL AND m.expires_at > ${filter.at}::timestamptz`,
+    ...when(filter.visibleButler, (name) => Prisma.sql`m.butler = ${name}`),
+    ...when(filter.butler, (name) => Prisma.sql`m.butler = ${name}`),
+    ...when(filter.sessionId, (id) => Prisma.sql`m.session_id = ${id}::uuid`),
+    ...when(filter.consolidationStatus, (values) => Prisma.sql`m.consolidation_status = ANY (${[...values]}::text[])`),
   ];
 }
 
-function ownConditions(type: MemoryType, filter: MemoryFilter, now: Date): Prisma.Sql[] {
-  if (type === 'episode') return episodeConditions(filter, now);
-  return [...(type === 'fact' ? factConditions(filter) : ruleConditions(filter)), ...learnedConditions(filter, now)];
-}
-
-function episodeConditions(filter: MemoryFilter, now: Date): Prisma.Sql[] {
+function whereFact(filter: MemoryFilter): Prisma.Sql[] {
   return [
-    Prisma.sql`forgotten_at IS NULL AND expires_at > ${now}`,
-    ...when(filter.scope, (value) => Prisma.sql`butler = ${value}`),
-    ...when(filter.butler, (value) => Prisma.sql`butler = ${value}`),
-    ...when(filter.sessionId, (value) => Prisma.sql`session_id = ${value}::uuid`),
-    ...when(filter.consolidationStatus, (value) => Prisma.sql`consolidation_status = ANY(${value})`),
-    ...when(filter.generation, (value) => bool(value.includes('eden'))),
-    // One that is there counts as active.
-    ...when(filter.validity, (value) => bool(value.includes('active'))),
-    ...excludedBy(filter.subject, filter.predicate, filter.kind, filter.permanence, filter.maturity),
-    ...excludedBy(filter.maxConfidence),
+    ...whereLearned(filter),
+    ...when(filter.kind, (kind) => Prisma.sql`m.kind = ${kind}`),
+    ...when(filter.subject, (subject) => Prisma.sql`m.subject_key = memory_key(${subject})`),
+    ...when(filter.predicate, (predicate) => Prisma.sql`m.predicate_key = memory_key(${predicate})`),
+    ...when(filter.generation, (wanted) => inGeneration(wanted, `m.permanence IN ('permanent', 'stable')`)),
   ];
 }
 
-function factConditions(filter: MemoryFilter): Prisma.Sql[] {
-  const isLong = Prisma.sql`permanence IN ('stable', 'permanent')`;
+function whereRule(filter: MemoryFilter): Prisma.Sql[] {
+  // A forgotten rule is retracted: its validity decides where retracted ones are asked for.
+  const isThere = filter.validity.includes('retracted') ? [] : [Prisma.sql`m.forgotten_at IS NULL`];
   return [
-    ...when(filter.subject, (value) => Prisma.sql`subject_key = memory_key(${value})`),
-    ...when(filter.predicate, (value) => Prisma.sql`predicate_key = memory_key(${value})`),
-    ...when(filter.kind, (value) => Prisma.sql`kind = ${value}`),
-    ...when(filter.permanence, (value) => Prisma.sql`permanence = ANY(${value})`),
-    ...when(filter.generation, (value) => inGeneration(value, isLong)),
-    ...excludedBy(filter.maturity),
+    ...isThere,
+    ...(filter.withDisabled ? [] : [Prisma.sql`m.disabled_at IS NULL`]),
+    ...whereLearned(filter),
+    ...when(filter.maturity, (maturities) => Prisma.sql`m.maturity = ANY (${[...maturities]}::text[])`),
+    ...when(filter.generation, (wanted) => inGeneration(wanted, `m.maturity = 'proven'`)),
   ];
 }
 
-function ruleConditions(filter: MemoryFilter): Prisma.Sql[] {
+/** The conditions of facts and rules alike. */
+function whereLearned(filter: MemoryFilter): Prisma.Sql[] {
+  const confidence = effectiveConfidenceAt(filter.at, 'm');
   return [
-    ...when(filter.maturity, (value) => Prisma.sql`maturity = ANY(${value})`),
-    ...when(filter.generation, (value) => inGeneration(value, Prisma.sql`maturity = 'proven'`)),
-    ...excludedBy(filter.subject, filter.predicate, filter.kind, filter.permanence),
+    Prisma.sql`m.validity = ANY (${[...filter.validity]}::text[])`,
+    ...when(filter.visibleScopes, (scopes) => Prisma.sql`m.scope = ANY (${[...scopes]}::text[])`),
+    ...when(filter.permanence, (permanences) => Prisma.sql`m.permanence = ANY (${[...permanences]}::text[])`),
+    ...when(filter.butler, (name) => Prisma.sql`m.source_butler = ${name}`),
+    ...(filter.minConfidence > 0 ? [Prisma.sql`${confidence} >= ${filter.minConfidence}`] : []),
+    ...when(filter.maxConfidence, (most) => Prisma.sql`${confidence} < ${most}`),
   ];
 }
 
-/** Of facts and rules alike. */
-function learnedConditions(filter: MemoryFilter, now: Date): Prisma.Sql[] {
+function whereAny(type: MemoryType, filter: MemoryFilter): Prisma.Sql[] {
+  const happened = Prisma.raw(type === 'rule' ? 'm.created_at' : 'coalesce(m.observed_at, m.created_at)');
   return [
-    ...when(filter.scope, (value) => Prisma.sql`scope IN ('global', ${value})`),
-    ...when(filter.butler, (value) => Prisma.sql`source_butler = ${value}`),
-    ...when(filter.validity, (value) => Prisma.sql`validity = ANY(${value})`),
-    ...when(filter.minConfidence, (value) => Prisma.sql`${effectiveConfidenceAt(now)} >= ${value}`),
-    ...when(filter.maxConfidence, (value) => Prisma.sql`${effectiveConfidenceAt(now)} < ${value}`),
-    ...excludedBy(filter.sessionId, filter.consolidationStatus),
+    ...when(filter.from, (from) => Prisma.sql`${happened} >= ${from}::timestamptz`),
+    ...when(filter.to, (to) => Prisma.sql`${happened} < ${to}::timestamptz`),
+    ...when(filter.minImportance, (least) => Prisma.sql`m.importance >= ${least}`),
+    ...(filter.tags.length === 0 ? [] : [Prisma.sql`m.tags @> ${JSON.stringify(filter.tags)}::jsonb`]),
   ];
 }
 
-function inGeneration(wanted: readonly string[], isLong: Prisma.Sql): Prisma.Sql {
+/** As `generationOf` says it for a fact or rule; a test compares the two. */
+function inGeneration(wanted: readonly string[], isLong: string): Prisma.Sql {
   const [mid, long] = [wanted.includes('mid'), wanted.includes('long')];
-  if (mid === long) return bool(mid);
-  return long ? isLong : Prisma.sql`NOT ${isLong}`;
+  if (mid === long) return Prisma.raw(mid ? 'true' : 'false');
+  return Prisma.raw(long ? isLong : `NOT (${isLong})`);
 }
 
-function when<Value>(value: Value | null | undefined, condition: (value: Value) => Prisma.Sql): Prisma.Sql[] {
-  return value === null || value === undefined ? [] : [condition(value)];
-}
-
-function excludedBy(...values: unknown[]): Prisma.Sql[] {
-  return values.every((value) => value === null || value === undefined) ? [] : [bool(false)];
-}
-
-function bool(value: boolean): Prisma.Sql {
-  return Prisma.raw(value ? 'true' : 'false');
+function when<T>(value: T | null, condition: (value: T) => Prisma.Sql): Prisma.Sql[] {
+  return value === null ? [] : [condition(value)];
 }

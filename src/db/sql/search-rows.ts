@@ -1,7 +1,7 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { memoryTables, type MemoryType } from '../tables.ts';
-import type { RowFilter } from './search-filter.ts';
-import { slotColumns, vectorText, type EmbeddingSlot } from './set-embedding.ts';
+import type { MemoryFilter } from './memory-filter.ts';
+import { slotColumns, vectorText, type EmbeddingSlot } from '../queries/embeddings.ts';
 
 /** The vectors of texts that memories had in the past, made for one search: only those of today's texts are stored. */
 export interface PastVectors {
@@ -10,12 +10,15 @@ export interface PastVectors {
 }
 
 /** What a search reads instead of the table of a type: the table itself, or its rows as they were. */
-export function rowsToSearch(type: MemoryType, { isPast }: Pick<RowFilter, 'isPast'>): Prisma.Sql {
+export function rowsToSearch(type: MemoryType, { isPast }: Pick<MemoryFilter, 'isPast'>): Prisma.Sql {
   return Prisma.raw(isPast ? `past_${memoryTables[type]}` : memoryTables[type]);
 }
 
 /** For the WITH of a statement that reads them; nothing when rows are searched as they are. */
-export function pastRows({ isPast, tenantId, types, at }: RowFilter, vectors: PastVectors | null = null): Prisma.Sql[] {
+export function pastRows(
+  { isPast, tenantId, types, at }: MemoryFilter,
+  vectors: PastVectors | null = null,
+): Prisma.Sql[] {
   if (!isPast) return [];
   return types.map((type) => {
     const table = Prisma.raw(memoryTables[type]);

@@ -158,8 +158,8 @@ const filterFields = (t: Parameters<Parameters<typeof builder.inputType>[1]['fie
   predicate: t.string({ description: 'What a fact says of its subject.' }),
   butler: t.string({ description: 'The butler that observed or learned it.' }),
   tags: t.stringList({ description: 'All of these.' }),
-  from: t.field({ type: 'DateTime', description: 'About this moment or later.' }),
-  to: t.field({ type: 'DateTime', description: 'About a moment before this.' }),
+  from: t.field({ type: 'DateTime', description: 'Happened (observed, or else stored) at this moment or later.' }),
+  to: t.field({ type: 'DateTime', description: 'Happened before this moment, which must be after `from`.' }),
   asOf: t.field({
     type: 'DateTime',
     description:

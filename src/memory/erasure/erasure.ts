@@ -86,15 +86,9 @@ async function erase(
 
 /** Links facts that superseded erased ones to the fact before those, so that the chain of supersession stays whole. */
 async function bridgeChains({ consequence }: Mutation, erased: Erased): Promise<void> {
-  const { transaction, tenantId } = consequence;
+  const { transaction } = consequence;
   for (const { id, before } of await listBridges(transaction, erased)) {
-    await changeMemory(consequence, { type: 'fact', id }, 'fact.bridged', () =>
-      transaction.fact.update({
-        where: { tenantId_id: { tenantId, id } },
-        data: { supersedesId: before, version: { increment: 1 } },
-        select: { id: true },
-      }),
-    );
+    await changeMemory(consequence, { type: 'fact', id }, 'fact.bridged', { supersedesId: before });
     if (before === null) continue;
     await createLink(consequence, {
       source: { type: 'fact', id },

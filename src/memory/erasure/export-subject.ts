@@ -30,12 +30,12 @@ export interface ExportInput {
 }
 
 const usualPage = 20;
-export const mostExported = 50;
+const mostExported = 50;
 const mostEvents = 1000;
 const mostReceipts = 100;
 
 /**
- * What is known of a subject: the facts about it in whatever state, then the memories that mention it; each with its events,
+ * Exports a subject: the facts about it in whatever state, then the memories that mention it; each with its events,
  * links, source and the receipts that showed it.
  */
 export async function exportSubject(context: MemoryContext, input: ExportInput): Promise<ExportPage> {
@@ -94,7 +94,7 @@ async function describeAll(
   return described;
 }
 
-/** What is known is told in plain, and not by which key it is kept. */
+/** Decrypts the content, and leaves out the key it is sealed by. */
 async function inPlain(context: MemoryContext, row: StoredRow): Promise<object> {
   const { sealedContent: _sealed, dataKeyId: _key, ...plain } = (await openRow(context, row)) as Partial<Fact>;
   return plain;
@@ -173,7 +173,7 @@ function sourceIdOf(row: object | undefined): string | null {
   return row !== undefined && 'sourceEpisodeId' in row ? (row.sourceEpisodeId as string | null) : null;
 }
 
-/** Dates as text and sequences as numbers: whoever reads it has JSON and nothing else. */
+/** Writes dates as text and sequences as numbers, for JSON. */
 function toJson(value: object): ExportedMemory {
   const text = JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'bigint' ? Number(inner) : inner));
   return JSON.parse(text) as ExportedMemory;

@@ -6,7 +6,7 @@ import type { MemoryEvent } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../context.ts';
 import type { MemoryReference } from '../links/links.ts';
 import { referenceKey } from '../memories.ts';
-import type { Snapshot } from '../mutation.ts';
+import type { Snapshot } from '../../db/queries/snapshots.ts';
 import { openSnapshot, openState } from '../sealing.ts';
 import { readPayload, toPastRow, type PastRow } from './snapshots.ts';
 import { checkDate, checkOptionalName, checkUuid } from '../values.ts';

@@ -1,11 +1,9 @@
 import { listTimeline } from '../../db/queries/past-states.ts';
-import { memoryTypes, type MemoryType } from '../../db/tables.ts';
-import { invalidInput } from '../../shared/errors.ts';
+import type { MemoryType } from '../../db/tables.ts';
 import type { MemoryContext } from '../context.ts';
-import { factValidities } from '../facts/facts.ts';
-import { normaliseFilter, withValidity, type MemoryFilter } from '../filter.ts';
+import { factValidities } from '../facts/fact-values.ts';
+import { checkPeriod, completeFilter, type FilterInput } from '../filter.ts';
 import { loadMemories, referenceKey, type StoredRow } from '../memories.ts';
-import { checkDate } from '../values.ts';
 
 export interface TimelineEntry {
   /** When it happened or began to hold. */
@@ -16,7 +14,7 @@ export interface TimelineEntry {
 export interface TimelineChoice {
   types?: readonly MemoryType[] | null | undefined;
   /** Retracted facts are left out unless asked for. */
-  filter?: MemoryFilter | null | undefined;
+  filter?: FilterInput | null | undefined;
   from?: Date | null | undefined;
   to?: Date | null | undefined;
 }
@@ -29,13 +27,9 @@ export async function readTimeline(
   { types, filter, from, to }: TimelineChoice,
   page: { offset: number; limit: number },
 ): Promise<{ entries: TimelineEntry[]; total: number }> {
-  if (from != null && to != null && to < from) throw invalidInput('to', 'not before from', to);
   const query = {
-    types: types == null || types.length === 0 ? memoryTypes : [...new Set(types)],
-    filter: normaliseFilter(withValidity(filter, notRetracted)),
-    from: checkDate('from', from),
-    to: checkDate('to', to),
-    now: context.now(),
+    filter: completeFilter(context, { ...filter, types }, { validity: notRetracted, withDisabled: true }),
+    ...checkPeriod({ from, to }),
   };
   const { rows, total } = await listTimeline(context.db.client, query, page);
   const memories = await loadMemories(context, rows);

@@ -1,11 +1,10 @@
 import type { Candidate } from '../../db/queries/candidate.ts';
 import { readMemoriesToShow, selectStandingMemories } from '../../db/sql/memories-to-show.ts';
 import { memoryTypes, type MemoryType } from '../../db/tables.ts';
-import type { RowFilter } from '../../db/sql/search-filter.ts';
+import type { MemoryFilter } from '../../db/sql/memory-filter.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { openReadable } from '../../memory/sealing.ts';
-import { completeFilter } from '../filter.ts';
 import { findCrowded, findDuplicates } from '../pipeline/diversify.ts';
 import { rankMatches } from '../pipeline/rank-matches.ts';
 import { drop, isKept, type Ranked } from '../pipeline/ranked.ts';
@@ -14,6 +13,7 @@ import type { Stopwatch } from '../pipeline/stopwatch.ts';
 import type { PreparedSearch } from '../plan/prepared-search.ts';
 import type { Intent } from '../query/intent.ts';
 import { prepareRecall, recalledTypes, scoreMatches } from '../recall.ts';
+import { completeSearchFilter } from '../search.ts';
 import { identityFacts } from './identity.ts';
 import type { MemoryToOpen, MemoryToShow } from './memory-lines.ts';
 
@@ -31,7 +31,7 @@ export type ShownMemory = MemoryToShow & { id: string };
 
 export interface ContextRanking {
   intent: Intent;
-  /** What may be shown, in no particular order. */
+  /** The memories that may be shown, in no particular order. */
   eligible: Ranked<ShownMemory>[];
   /** Of these, what says who the user is: it has a share of the facts' tokens to itself. */
   reserved: ReadonlySet<Ranked<ShownMemory>>;
@@ -69,8 +69,8 @@ export async function rankForContexts(
 export function filterOfContext(
   context: MemoryContext,
   { butler, recentEpisodes }: Pick<ContextQuestion, 'butler' | 'recentEpisodes'>,
-): RowFilter {
-  return completeFilter(context, { types: recentEpisodes > 0 ? memoryTypes : recalledTypes, scope: butler });
+): MemoryFilter {
+  return completeSearchFilter(context, { types: recentEpisodes > 0 ? memoryTypes : recalledTypes, scope: butler });
 }
 
 function prepareMatching(context: MemoryContext, { prompt, butler, mostOfType }: ContextQuestion): PreparedSearch {

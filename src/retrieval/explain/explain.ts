@@ -1,4 +1,4 @@
-import type { RowFilter } from '../../db/sql/search-filter.ts';
+import type { MemoryFilter } from '../../db/sql/memory-filter.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { referenceKey, type Memory } from '../../memory/memories.ts';
@@ -77,21 +77,21 @@ type Part = Partial<MemoryExplanation> & { reason: string };
 interface Asked {
   kind: MemoryExplanation['kind'];
   query: string;
-  filter: RowFilter;
+  filter: MemoryFilter;
   answer(memory: MemoryReference): Promise<Part>;
 }
 
 async function findInAnyState(
   context: MemoryContext,
   reference: MemoryReference,
-  filter: RowFilter,
+  filter: MemoryFilter,
 ): Promise<Memory | null> {
   const [rows] = await loadStates(context, [{ filter, references: [reference] }]);
   const row = rows?.get(referenceKey(reference));
   return row === undefined ? null : ({ type: reference.type, row } as Memory);
 }
 
-function describeMissing({ type, id }: MemoryReference, { isPast }: RowFilter): Part {
+function describeMissing({ type, id }: MemoryReference, { isPast }: MemoryFilter): Part {
   return { stage: 'not_found', reason: `${type} ${id} ${isPast ? 'was not there then' : 'is not there'}` };
 }
 

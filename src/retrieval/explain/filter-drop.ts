@@ -1,9 +1,9 @@
 import { selectPassingFilters } from '../../db/sql/passing-filters.ts';
-import type { RowFilter } from '../../db/sql/search-filter.ts';
+import { narrowingFields, type MemoryFilter } from '../../db/sql/memory-filter.ts';
 import { effectiveConfidence } from '../../memory/confidence.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { Memory } from '../../memory/memories.ts';
-import { corpusOf } from '../filter.ts';
+import { widenFilter } from '../../memory/filter.ts';
 
 export type FilterStage =
   | 'scope'
@@ -24,16 +24,16 @@ export interface FilterDrop {
 export async function findFilterDrop(
   context: MemoryContext,
   memory: Memory,
-  filter: RowFilter,
+  filter: MemoryFilter,
 ): Promise<FilterDrop | null> {
   return stateDrop(memory, filter) ?? narrowingDrop(context, memory, filter);
 }
 
-function stateDrop(memory: Memory, filter: RowFilter): FilterDrop | null {
+function stateDrop(memory: Memory, filter: MemoryFilter): FilterDrop | null {
   return scopeDrop(memory, filter) ?? typeDrop(memory, filter) ?? goneDrop(memory, filter) ?? liveDrop(memory, filter);
 }
 
-function scopeDrop({ type, row }: Memory, { visibleButler, visibleScopes }: RowFilter): FilterDrop | null {
+function scopeDrop({ type, row }: Memory, { visibleButler, visibleScopes }: MemoryFilter): FilterDrop | null {
   if (type === 'episode') {
     if (visibleButler === null || row.butler === visibleButler) return null;
     return {
@@ -45,11 +45,11 @@ function scopeDrop({ type, row }: Memory, { visibleButler, visibleScopes }: RowF
   return { stage: 'scope', reason: `its scope is ${row.scope}, and ${visibleScopes.join(' and ')} were asked for` };
 }
 
-function typeDrop({ type }: Memory, { types }: RowFilter): FilterDrop | null {
+function typeDrop({ type }: Memory, { types }: MemoryFilter): FilterDrop | null {
   return types.includes(type) ? null : { stage: 'type', reason: `it is a ${type}; asked for: ${types.join(', ')}` };
 }
 
-function goneDrop({ type, row }: Memory, { at, validity }: RowFilter): FilterDrop | null {
+function goneDrop({ type, row }: Memory, { at, validity }: MemoryFilter): FilterDrop | null {
   const isForgotten = type === 'episode' ? row.forgottenAt !== null : row.validity === 'retracted';
   const isAskedFor = type !== 'episode' && validity.includes('retracted');
   if (isForgotten && !isAskedFor) return { stage: 'forgotten', reason: 'it was forgotten' };
@@ -63,7 +63,7 @@ function goneDrop({ type, row }: Memory, { at, validity }: RowFilter): FilterDro
   return { stage: 'disabled', reason: `it was disabled at ${row.disabledAt.toISOString()}` };
 }
 
-function liveDrop(memory: Memory, { at, validity, minConfidence }: RowFilter): FilterDrop | null {
+function liveDrop(memory: Memory, { at, validity, minConfidence }: MemoryFilter): FilterDrop | null {
   if (memory.type === 'episode') return null;
   const { row } = memory;
   if (!validity.includes(row.validity)) {
@@ -75,16 +75,14 @@ function liveDrop(memory: Memory, { at, validity, minConfidence }: RowFilter): F
   return { stage: 'confidence', reason: `its effective confidence is ${shown}, below ${minConfidence}` };
 }
 
-const narrowings = ['generation', 'permanence', 'maturity', 'subject', 'predicate', 'butler', 'from', 'to'] as const;
-
-/** Asks the database, one condition at a time, so that it cannot be told otherwise here than there. */
+/** Asks the database, one condition at a time, so that the explanation cannot differ from the search. */
 async function narrowingDrop(
   { db }: MemoryContext,
   { type, row }: Memory,
-  filter: RowFilter,
+  filter: MemoryFilter,
 ): Promise<FilterDrop | null> {
-  const base: RowFilter = { ...corpusOf(filter), validity: filter.validity };
-  const asked = narrowings.filter((name) => filter[name] !== null);
+  const base: MemoryFilter = { ...widenFilter(filter), validity: filter.validity };
+  const asked = narrowingFields.filter((name) => filter[name] !== null);
   const steps = [
     ...asked.map((name) => ({ name: name as string, filter: { ...base, [name]: filter[name] } })),
     ...(filter.tags.length > 0 ? [{ name: 'tags', filter: { ...base, tags: filter.tags } }] : []),

@@ -1,7 +1,7 @@
 import type { Candidate, CandidateQuery, SemanticQuery } from '../../db/queries/candidate.ts';
 import { findCandidates, type CandidateSearch } from '../../db/queries/search-candidates.ts';
 import type { MemoryType } from '../../db/tables.ts';
-import { isNarrow } from '../../db/sql/search-filter.ts';
+import { isNarrow } from '../../db/sql/memory-filter.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { chooseWords, lookUpEveryMatch } from '../plan/choose-words.ts';

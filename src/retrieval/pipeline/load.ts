@@ -1,7 +1,7 @@
 import type { Candidate } from '../../db/queries/candidate.ts';
 import { selectMemoryRows } from '../../db/sql/memory-rows.ts';
 import { memoryTypes } from '../../db/tables.ts';
-import type { RowFilter } from '../../db/sql/search-filter.ts';
+import type { MemoryFilter } from '../../db/sql/memory-filter.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { readStates } from '../../memory/history/history.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
@@ -14,7 +14,7 @@ export type LoadedMemory = Candidate & Memory;
 /** Loads the rows of what several searches found, each in the state that it searched. Leaves out what is gone meanwhile. */
 export async function loadRows(
   context: MemoryContext,
-  searches: readonly { filter: RowFilter }[],
+  searches: readonly { filter: MemoryFilter }[],
   ranked: readonly (readonly Ranked[])[],
 ): Promise<Ranked<LoadedMemory>[][]> {
   const wanted = searches.map(({ filter }, place) => {
@@ -30,7 +30,7 @@ export async function loadRows(
 }
 
 export interface WantedRows {
-  filter: RowFilter;
+  filter: MemoryFilter;
   references: readonly MemoryReference[];
 }
 

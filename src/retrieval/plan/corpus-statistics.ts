@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { sampleRows, type SampledWordCount } from '../../db/queries/search-word-counts.ts';
 import type { Database } from '../../db/database.ts';
 import type { MemoryType } from '../../db/tables.ts';
-import type { RowFilter } from '../../db/sql/search-filter.ts';
+import type { MemoryFilter } from '../../db/sql/memory-filter.ts';
 import type { CountedType } from '../../db/queries/search-plan.ts';
 
 export interface TypeStatistics {
@@ -41,7 +41,7 @@ const mostMarks = 1_000_000;
 /** By what is one and the same for all that reach into one database. */
 const kept = new WeakMap<Database, LRUCache<string, CorpusStatistics>>();
 
-export function findStatistics(database: Database, corpus: RowFilter): CorpusStatistics | null {
+export function findStatistics(database: Database, corpus: MemoryFilter): CorpusStatistics | null {
   const found = kept.get(database)?.get(keyOf(corpus));
   const age = found === undefined ? Number.POSITIVE_INFINITY : Math.abs(corpus.at.getTime() - found.takenAt);
   return found !== undefined && age < keptForMs(found) ? found : null;
@@ -52,7 +52,7 @@ function keptForMs(statistics: CorpusStatistics): number {
   return Math.min(mostKeptForMs, Math.max(leastKeptForMs, minutes * 60_000));
 }
 
-export function keepStatistics(database: Database, corpus: RowFilter, statistics: CorpusStatistics): void {
+export function keepStatistics(database: Database, corpus: MemoryFilter, statistics: CorpusStatistics): void {
   if (countDocuments(statistics) < keepFromDocuments) return;
   const corpora = kept.get(database) ?? new LRUCache<string, CorpusStatistics>({ max: mostCorpora });
   kept.set(database, corpora);
@@ -61,7 +61,7 @@ export function keepStatistics(database: Database, corpus: RowFilter, statistics
 
 export function createStatistics(
   counted: Partial<Record<MemoryType, CountedType>>,
-  { at }: RowFilter,
+  { at }: MemoryFilter,
 ): CorpusStatistics {
   const byType = Object.fromEntries(Object.entries(counted).map(([type, one]) => [type, scaled(one)]));
   // With `max` it would make room for all of them at once, for each search of few memories.
@@ -113,6 +113,6 @@ export function averageLength(statistics: CorpusStatistics): number {
   return lexemes / Math.max(1, countDocuments(statistics));
 }
 
-function keyOf({ tenantId, types, visibleButler, visibleScopes }: RowFilter): string {
+function keyOf({ tenantId, types, visibleButler, visibleScopes }: MemoryFilter): string {
   return JSON.stringify([tenantId, types.toSorted(), visibleButler, visibleScopes]);
 }

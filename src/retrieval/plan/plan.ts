@@ -13,10 +13,10 @@ import {
   type WordCount,
 } from '../../db/queries/search-word-counts.ts';
 import type { MemoryType } from '../../db/tables.ts';
-import { isNarrow, rowConditions, type RowFilter } from '../../db/sql/search-filter.ts';
+import { isNarrow, whereMemory, type MemoryFilter } from '../../db/sql/memory-filter.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
-import { corpusOf } from '../filter.ts';
+import { widenFilter } from '../../memory/filter.ts';
 import {
   createStatistics,
   findStatistics,
@@ -27,7 +27,7 @@ import {
 } from './corpus-statistics.ts';
 import type { PreparedSearch } from './prepared-search.ts';
 
-/** What is known about a search before its candidates are read. */
+/** The plan of a search, made before its candidates are read. */
 export interface SearchPlan {
   lexemes: string[];
   phrases: string[];
@@ -58,7 +58,7 @@ export async function planSearches(
 ): Promise<{ plans: SearchPlan[]; answers: (string | null)[] }> {
   const { db } = context;
   // The past has a corpus of its own for every moment: its statistics are not kept.
-  const known = searches.map(({ filter }) => (filter.isPast ? null : findStatistics(db.database, corpusOf(filter))));
+  const known = searches.map(({ filter }) => (filter.isPast ? null : findStatistics(db.database, widenFilter(filter))));
   const queries = searches.map((search, place) => describePlan(context, search, known[place] === null));
   const { plans: rows, answers } = await readSearchPlans(db, queries, also);
   const corpora = queries.map((query, place) => {
@@ -77,7 +77,7 @@ function describePlan(
   const { exactScanRows, language } = context.config.memory.retrieval;
   return {
     filter,
-    corpus: corpusOf(filter),
+    corpus: widenFilter(filter),
     language,
     words: mode === 'semantic' ? '' : query.words,
     phrases: query.phrases,
@@ -92,8 +92,8 @@ function describePlan(
 }
 
 interface Corpus {
-  filter: RowFilter;
-  corpus: RowFilter;
+  filter: MemoryFilter;
+  corpus: MemoryFilter;
   row: SearchPlanRow;
   statistics: CorpusStatistics;
   /** Types of so few rows that words are counted in each of them. */
@@ -156,7 +156,7 @@ function keepExactCounts({ corpus, small, statistics }: Corpus, counts: readonly
   }
 }
 
-function listLargeTypes({ types }: RowFilter, { byType }: CorpusStatistics): ReadonlyMap<MemoryType, number> {
+function listLargeTypes({ types }: MemoryFilter, { byType }: CorpusStatistics): ReadonlyMap<MemoryType, number> {
   return new Map(
     types.flatMap((type): [MemoryType, number][] => {
       const known = byType[type];
@@ -169,7 +169,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-function asPlan(filter: RowFilter, row: SearchPlanRow, statistics: CorpusStatistics): SearchPlan {
+function asPlan(filter: MemoryFilter, row: SearchPlanRow, statistics: CorpusStatistics): SearchPlan {
   return {
     lexemes: row.lexemes.map(({ lexeme }) => lexeme),
     phrases: row.phrases,
@@ -183,14 +183,14 @@ function asPlan(filter: RowFilter, row: SearchPlanRow, statistics: CorpusStatist
 }
 
 function chooseExact(
-  filter: RowFilter,
+  filter: MemoryFilter,
   { filtered, exact_rows }: SearchPlanRow,
   { byType }: CorpusStatistics,
 ): ReadonlySet<MemoryType> {
   const rows = (type: MemoryType): number => Math.min(byType[type]?.documents ?? 0, filtered?.[type] ?? Infinity);
   // The past has no index, and the functions that read the word index leave out what was forgotten.
   if (filter.isPast || filter.validity.includes('retracted')) return new Set(filter.types);
-  return new Set(filter.types.filter((type) => rowConditions(type, filter) === null || rows(type) <= exact_rows[type]));
+  return new Set(filter.types.filter((type) => whereMemory(type, filter) === null || rows(type) <= exact_rows[type]));
 }
 
 /** Iterative index scans came with pgvector 0.8. */

@@ -1,4 +1,4 @@
-import type { RowFilter } from '../../db/sql/search-filter.ts';
+import type { MemoryFilter } from '../../db/sql/memory-filter.ts';
 import type { SearchMode } from '../query/defaults.ts';
 import type { Routing } from '../query/intent.ts';
 import type { QueryText } from '../query/query-text.ts';
@@ -6,7 +6,7 @@ import type { QueryText } from '../query/query-text.ts';
 /** A search whose input was checked and completed. */
 export interface PreparedSearch {
   query: QueryText;
-  filter: RowFilter;
+  filter: MemoryFilter;
   mode: SearchMode;
   limit: number;
   /** The session of the caller. */
