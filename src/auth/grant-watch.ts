@@ -2,11 +2,11 @@ import type { Logger } from 'pino';
 import type { Database } from '../db/database.ts';
 import type { Admission } from './admission.ts';
 
-/** Ends subscriptions and sockets when the token of their caller expires or is revoked. */
+/** Ends what stays open for long (a feed, a socket) soon after its token has expired or was revoked. */
 export interface GrantWatch {
-  /** Aborts the signal soon after the admission has ended. Call `release` when the work ends before that. */
+  /** The signal is aborted once the admission has ended; `release` stops watching. */
   watch(admission: Admission | undefined): { signal: AbortSignal; release: () => void };
-  /** Checks every watched admission now, without waiting for the timer. */
+  /** Checks everything watched now instead of at the next interval. */
   check(): Promise<void>;
   close(): void;
 }
@@ -17,7 +17,7 @@ interface Sources {
   logger: Logger;
 }
 
-/** Upper bound, apart from the lookup itself, of how long a subscription outlives its token. */
+/** A feed outlives its token by at most this, and the time of one lookup. */
 const checkIntervalMs = 10_000;
 
 export function createGrantWatch({ db, now, logger }: Sources): GrantWatch {
@@ -28,7 +28,7 @@ export function createGrantWatch({ db, now, logger }: Sources): GrantWatch {
   const check = async (): Promise<void> => {
     const at = now();
     end(({ endsAt }) => endsAt !== null && endsAt <= at);
-    // One lookup for each token, not for each subscription.
+    // Looks each token up once, however many feeds it has open.
     const hashes = new Set([...watched.values()].flatMap(({ tokenHash }) => tokenHash ?? []));
     for (const hash of hashes) {
       if ((await db.findToken(hash, at)) === undefined) end(({ tokenHash }) => tokenHash === hash);
@@ -39,8 +39,7 @@ export function createGrantWatch({ db, now, logger }: Sources): GrantWatch {
     if (isChecking || watched.size === 0) return;
     isChecking = true;
     check()
-      // Without the database a subscription delivers nothing either; the timer retries.
-      .catch((error: unknown) => logger.warn({ err: error }, 'could not look up the tokens of open subscriptions'))
+      .catch((error: unknown) => logger.warn({ err: error }, 'could not look up the tokens of open feeds'))
       .finally(() => (isChecking = false));
   }, checkIntervalMs).unref();
   return {

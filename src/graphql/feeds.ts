@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
-import type { Release } from '../limits/gate.ts';
+import type { Release } from '../limits/concurrency-limit.ts';
 import type { GraphQLContext } from './context.ts';
 
 export type Feed = AsyncGenerator<ExecutionResult, void, void>;

@@ -8,7 +8,7 @@ import type { GrantWatch } from '../auth/grant-watch.ts';
 import { MemoryError } from '../shared/errors.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { Release } from '../limits/gate.ts';
+import type { Release } from '../limits/concurrency-limit.ts';
 import type { Principal } from '../memory/context.ts';
 import { newRequestContext, withRequestContext } from '../shared/request-context.ts';
 import type { GraphQLContext } from './context.ts';

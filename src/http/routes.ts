@@ -15,7 +15,7 @@ import { isReady, type HealthProbe } from '../lifecycle/health.ts';
 import { renderLandingPage } from './landing-page.ts';
 import { findCrossSite, findForeignness } from './loopback.ts';
 import { LimitError } from '../limits/limit-error.ts';
-import type { Limits, RequestPlace } from '../limits/limits.ts';
+import type { Limits } from '../limits/limits.ts';
 import { releaseAtEnd } from '../limits/release-at-end.ts';
 import { refuse as refuseMcp } from '../mcp/errors.ts';
 import type { McpHttpDoor } from '../mcp/http.ts';
@@ -136,7 +136,7 @@ function refuseForm({ method, headers }: Request): Response | undefined {
   return refuse(415, 'BAD_REQUEST', `content-type: application/json allowed; given ${describeGiven(given)}`);
 }
 
-/** Who cannot say who they are gets no further. */
+/** Authenticates the request; answers 401 on failure. */
 async function forCaller(
   request: Request,
   { authenticator, core, metrics }: Doors,
@@ -155,25 +155,19 @@ async function forCaller(
   }
 }
 
-/** Rate-limits before authentication, so that a flood is refused cheaply, and waits for the caller's turn. */
+/** Rate-limits before authentication, so that a flood is rejected cheaply, and waits for the caller's turn. */
 async function forLimitedCaller(
   request: Request,
   doors: Doors,
   work: (admission: Admission) => Promise<Response>,
 ): Promise<Response> {
-  const { limits } = doors;
-  return limits.withinTime(async () => {
-    const place = await limits.enter(request.headers.get('authorization'), request.signal);
-    try {
-      return await forCaller(request, doors, async (admission) => {
-        await place.claim(callerKey(admission.principal));
-        return work(admission);
-      });
-    } finally {
-      // When the work has ended, which may be after a late answer: what still runs takes up its place.
-      place.leave();
-    }
-  });
+  const authorization = request.headers.get('authorization');
+  return doors.limits.runRequest({ authorization, hungUp: request.signal }, (claim) =>
+    forCaller(request, doors, async (admission) => {
+      await claim(callerKey(admission.principal));
+      return work(admission);
+    }),
+  );
 }
 
 /** A stream of a session is a feed and has no end of its own. */
@@ -204,19 +198,16 @@ async function mayKnowDetails(request: Request, { authenticator, limits, core }:
   const authorization = request.headers.get('authorization');
   if (!authenticator.isRequired) return true;
   if (authorization === null) return false;
-  let place: RequestPlace | undefined;
   try {
-    place = await limits.enter(authorization);
-    const { principal } = await authenticator.authenticate(authorization);
-    await place.claim(callerKey(principal));
-    return isPermitted({ principal }, 'route /readyz');
+    return await limits.runRequest({ authorization }, async (claim) => {
+      const { principal } = await authenticator.authenticate(authorization);
+      await claim(callerKey(principal));
+      return isPermitted({ principal }, 'route /readyz');
+    });
   } catch (error) {
     // A reason to tell less, not a reason to tell nothing.
-    if (!(error instanceof MemoryError))
-      core.logger.warn({ err: error }, 'who asks for readiness could not be found out');
+    if (!(error instanceof MemoryError)) core.logger.warn({ err: error }, 'could not authenticate the /readyz caller');
     return false;
-  } finally {
-    place?.leave();
   }
 }
 

@@ -1,35 +1,35 @@
 import { LRUCache } from 'lru-cache';
 import { hashToken } from '../auth/tokens.ts';
 import type { Config } from '../config/schema.ts';
+import { ConcurrencyLimit, type Release } from './concurrency-limit.ts';
 import { currentDeadline, withDeadline } from './deadline.ts';
-import { Gate, type GateOptions, type Release } from './gate.ts';
 import { LimitError, type LimitReason } from './limit-error.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
-/** How much each caller, by its key, and all callers together may ask of this process. Excess throws a LimitError. */
+/** How much one caller, by its key, and all callers together may ask of this process. Excess throws a LimitError. */
 export interface Limits {
   readonly settings: Config['limits'];
-  /** Does the work of one request, including its wait for a place, within the time that a request may take. */
-  withinTime<T>(work: () => Promise<T>): Promise<T>;
-  /**
-   * Waits for a place for a request with this Authorization header, until the client hangs up; without `hungUp`, throws
-   * where it would have to wait. A caller known by this header that has exceeded its rate is refused before its token is
-   * looked up.
-   */
-  enter(authorization: string | null, hungUp?: AbortSignal): Promise<RequestPlace>;
-  /** Does the work of an authenticated caller once it has a place, within the time that a request may take. */
-  run<T>(caller: string, work: () => Promise<T>): Promise<T>;
   /** Counts one request against the rate of the caller. */
   spend(caller: string): void;
+  /** Runs an operation of an authenticated caller: waits for its turn, and rejects with TIMEOUT at the deadline. */
+  run<T>(caller: string, work: () => Promise<T>): Promise<T>;
+  /**
+   * Runs a request whose caller `work` authenticates, and then claims for it: waits for its turn until the client hangs
+   * up, and rejects with TIMEOUT at the deadline. Without `hungUp`, throws where it would have to wait.
+   */
+  runRequest<T>(request: UnauthenticatedRequest, work: (claim: Claim) => Promise<T>): Promise<T>;
   openFeed(caller: string): Release;
   openSocket(caller: string): Release;
 }
 
-export interface RequestPlace {
-  /** Counts the request against the rate of its caller, now that it is authenticated, and waits for a place of its own. */
-  claim: (caller: string) => Promise<void>;
-  leave: Release;
+interface UnauthenticatedRequest {
+  /** The Authorization header. */
+  authorization: string | null;
+  hungUp?: AbortSignal;
 }
+
+/** Counts the request against the rate of its caller, now that it is known, and waits for the turn of that caller. */
+export type Claim = (caller: string) => Promise<void>;
 
 interface Sources {
   config: Pick<Config, 'limits'>;
@@ -38,129 +38,128 @@ interface Sources {
   refused: (reason: LimitReason) => void;
 }
 
-const requestRetrySeconds = 1;
-const feedRetrySeconds = 5;
+const headersKept = 10_000;
 
 export function createLimits({ config, now, refused }: Sources): Limits {
   const settings = { ...config.limits };
-  const { requestsPerMinute: perMinute, burst, requestTimeoutSeconds: seconds } = settings;
-  const buckets = createTokenBuckets({ perMinute, burst, now });
-  const refusal: Refusal = (reason, message, retryAfterSeconds = requestRetrySeconds) => {
+  const refuse: Refuse = (reason, message, retryAfterSeconds = 1) => {
     refused(reason);
     return new LimitError(reason, message, retryAfterSeconds);
   };
-  const checkWait = (wait: number): void => {
-    if (wait > 0)
-      throw refusal('rate', `requests of one caller must be at most ${perMinute} a minute (got more)`, wait);
-  };
-  const spend = (caller: string): void => checkWait(buckets.take(caller));
-  const rate = { check: (caller: string) => checkWait(buckets.secondsUntilToken(caller)), spend };
-  const late = (): LimitError =>
-    refusal('timeout', `request must be answered within ${seconds} seconds (got no answer by then)`);
-  const withinTime: Limits['withinTime'] = (work) => withDeadline(seconds, work, late);
-  const { enter, enterAs } = limitRequests(settings, refusal, rate);
+  const rate = limitRate(settings, now, refuse);
+  const authenticated = limitRequests(settings, settings.maxConcurrent, refuse);
+  // Requests with an unknown header queue apart: a flood of invented tokens takes no turn of a caller that is known.
+  const unauthenticated = limitRequests(settings, Math.ceil(settings.maxConcurrent / 2), refuse);
+  const callersByHeader = new LRUCache<string, string>({ max: headersKept });
+  const { requestTimeoutSeconds: seconds } = settings;
+  const withinTime = <T>(work: () => Promise<T>): Promise<T> =>
+    withDeadline(seconds, work, () =>
+      refuse('timeout', `request must be answered within ${seconds} seconds (got no answer by then)`),
+    );
   return {
     settings,
-    spend,
-    enter,
+    spend: rate.spend,
     run: (caller, work) =>
       withinTime(async () => {
-        const leave = await enterAs(caller);
-        return work().finally(leave);
+        const release = await authenticated.acquireOrWait(caller, [currentDeadline()]);
+        return work().finally(release);
       }),
-    withinTime,
-    ...limitStreams(settings, refusal),
-  };
-}
-
-type Refusal = (reason: LimitReason, message: string, retryAfterSeconds?: number) => LimitError;
-
-interface Rate {
-  check: (caller: string) => void;
-  spend: (caller: string) => void;
-}
-
-const headersKept = 10_000;
-
-/**
- * A request with a header that is not known waits among its like until it is authenticated, and then among those of its
- * caller. So tokens that were made up, each another, take no place of a caller that is known.
- */
-function limitRequests(
-  settings: Config['limits'],
-  refusal: Refusal,
-  rate: Rate,
-): Pick<Limits, 'enter'> & { enterAs: (caller: string) => Promise<Release> } {
-  const requests = new Gate(requestGate(settings, settings.maxConcurrent, refusal));
-  const strangers = new Gate(requestGate(settings, Math.ceil(settings.maxConcurrent / 2), refusal));
-  const callersByHeader = new LRUCache<string, string>({ max: headersKept });
-  const withDeadlineOf = (signals: readonly AbortSignal[]): AbortSignal[] =>
-    [...signals, currentDeadline() ?? []].flat();
-  return {
-    enterAs: (caller) => requests.enter(caller, withDeadlineOf([])),
-    enter: async (authorization, hungUp) => {
-      const enter = async (gate: Gate, key: string): Promise<Release> =>
-        hungUp === undefined ? gate.take(key) : gate.enter(key, withDeadlineOf([hungUp]));
-      const header = authorization === null ? '' : hashToken(authorization);
-      const known = callersByHeader.get(header);
-      if (known !== undefined) rate.check(known);
-      let leave = await (known === undefined ? enter(strangers, header) : enter(requests, known));
-      let isClaimed = false;
-      return {
-        claim: async (caller) => {
+    runRequest: ({ authorization, hungUp }, work) =>
+      withinTime(async () => {
+        const acquire = async (limit: ConcurrencyLimit, key: string): Promise<Release> =>
+          hungUp === undefined ? limit.acquire(key) : limit.acquireOrWait(key, [hungUp, currentDeadline()]);
+        const header = authorization === null ? '' : hashToken(authorization);
+        const known = callersByHeader.get(header);
+        // Rejects a caller beyond its rate before its token is looked up.
+        if (known !== undefined) rate.check(known);
+        let release = await (known === undefined ? acquire(unauthenticated, header) : acquire(authenticated, known));
+        let isClaimed = false;
+        const claim: Claim = async (caller) => {
           isClaimed = true;
           callersByHeader.set(header, caller);
           rate.spend(caller);
           if (caller === known) return;
-          leave();
-          leave = await enter(requests, caller);
-        },
-        leave: () => {
-          // The token may have been revoked: whoever still sends it must not take the places of its former owner.
+          release();
+          release = await acquire(authenticated, caller);
+        };
+        try {
+          return await work(claim);
+        } finally {
+          // The token may have been revoked: its bearer must not use up the turns of its former owner.
           if (!isClaimed) callersByHeader.delete(header);
-          leave();
-        },
-      };
-    },
+          // Only now, which may be after a late answer: work that still runs counts as running.
+          release();
+        }
+      }),
+    ...limitStreams(settings, refuse),
   };
 }
 
-function requestGate(settings: Config['limits'], max: number, refusal: Refusal): GateOptions {
-  const { maxConcurrentPerCaller: maxPerCaller, maxQueuedPerCaller, maxQueued } = settings;
-  // What has waited so long is not begun: there must be time left to do it.
-  const waitSeconds = settings.requestTimeoutSeconds / 2;
-  const late = (): LimitError =>
-    refusal('timeout', `request must be started within ${waitSeconds} seconds (got no turn by then); nothing was done`);
+type Refuse = (reason: LimitReason, message: string, retryAfterSeconds?: number) => LimitError;
+
+/** `check` throws for a caller that has exceeded its rate; `spend` also counts one request. */
+function limitRate(
+  { requestsPerMinute: perMinute, burst }: Config['limits'],
+  now: () => Date,
+  refuse: Refuse,
+): Record<'check' | 'spend', (caller: string) => void> {
+  const buckets = createTokenBuckets({ perMinute, burst, now });
+  const requireToken = (waitSeconds: number): void => {
+    if (waitSeconds > 0)
+      throw refuse('rate', `requests of one caller must be at most ${perMinute} a minute (got more)`, waitSeconds);
+  };
   return {
+    check: (caller) => requireToken(buckets.secondsUntilToken(caller)),
+    spend: (caller) => requireToken(buckets.take(caller)),
+  };
+}
+
+function limitRequests(settings: Config['limits'], max: number, refuse: Refuse): ConcurrencyLimit {
+  const { maxConcurrentPerCaller: maxPerCaller, maxQueuedPerCaller, maxQueued, requestTimeoutSeconds } = settings;
+  // A request that has waited this long is not begun: there must be time left to do it.
+  const waitSeconds = requestTimeoutSeconds / 2;
+  return new ConcurrencyLimit({
     maxPerCaller,
     max,
-    queue: { maxPerCaller: maxQueuedPerCaller, max: maxQueued, waitMs: waitSeconds * 1000, late },
+    queue: {
+      maxPerCaller: maxQueuedPerCaller,
+      max: maxQueued,
+      waitMs: waitSeconds * 1000,
+      late: () =>
+        refuse(
+          'timeout',
+          `request must be started within ${waitSeconds} seconds (got no turn by then); nothing was done`,
+        ),
+    },
     refuse: (excess) =>
       excess === 'caller'
-        ? refusal('caller_queue', `queue of one caller must hold at most ${maxQueuedPerCaller} requests (got one more)`)
-        : refusal('queue', `queue of all callers must hold at most ${maxQueued} requests (got one more)`),
-  };
+        ? refuse('caller_queue', `queue of one caller must hold at most ${maxQueuedPerCaller} requests (got one more)`)
+        : refuse('queue', `queue of all callers must hold at most ${maxQueued} requests (got one more)`),
+  });
 }
 
-/** A feed or connection has no end of its own, so another cannot wait for it. */
+const streamRetrySeconds = 5;
+
+/** Feeds and connections have no end of their own, so another one cannot wait for it. */
 function limitStreams(
   { maxFeedsPerCaller: maxPerCaller, maxFeeds: max }: Config['limits'],
-  refusal: Refusal,
+  refuse: Refuse,
 ): Pick<Limits, 'openFeed' | 'openSocket'> {
-  const describe = (what: string, most: number): string => `${what} must be at most ${most} at one time (got one more)`;
-  const feeds = new Gate({
+  const reject = (reason: LimitReason, what: string, most: number): LimitError =>
+    refuse(reason, `${what} must be at most ${most} at one time (got one more)`, streamRetrySeconds);
+  const feeds = new ConcurrencyLimit({
     maxPerCaller,
     max,
     refuse: (excess) =>
       excess === 'caller'
-        ? refusal('caller_feeds', describe('feeds of one caller', maxPerCaller), feedRetrySeconds)
-        : refusal('feeds', describe('feeds of all callers', max), feedRetrySeconds),
+        ? reject('caller_feeds', 'feeds of one caller', maxPerCaller)
+        : reject('feeds', 'feeds of all callers', max),
   });
-  // A connection without a feed is of no use to a caller, so it needs no number of its own.
-  const sockets = new Gate({
+  // A connection is of use for feeds only, so it shares their number.
+  const sockets = new ConcurrencyLimit({
     maxPerCaller,
     max: Number.POSITIVE_INFINITY,
-    refuse: () => refusal('caller_sockets', describe('connections of one caller', maxPerCaller), feedRetrySeconds),
+    refuse: () => reject('caller_sockets', 'connections of one caller', maxPerCaller),
   });
-  return { openFeed: (caller) => feeds.take(caller), openSocket: (caller) => sockets.take(caller) };
+  return { openFeed: (caller) => feeds.acquire(caller), openSocket: (caller) => sockets.acquire(caller) };
 }

@@ -1,4 +1,4 @@
-import type { Release } from './gate.ts';
+import type { Release } from './concurrency-limit.ts';
 
 /** A stream is in use until its client or its source ends it; any other answer is complete. */
 export function releaseAtEnd(

@@ -9,7 +9,7 @@ import { createRedactor } from '../redaction/redactor.ts';
 import { normaliseKey } from './text.ts';
 
 export interface IdempotentRequest {
-  /** What is done, so that one key cannot stand for two different things. */
+  /** The operation, so that one key cannot stand for two different ones. */
   operation: string;
   idempotencyKey: string | null | undefined;
   input: unknown;
@@ -84,7 +84,7 @@ async function earlierAnswer(
   return id;
 }
 
-/** Whoever lost the first answer can undo by the second. */
+/** Repeats the event id of the first answer, so that a caller that lost it can undo. */
 async function tellEarlierEvent({ context, transaction, tenantId }: Mutation, id: string): Promise<void> {
   const where = { tenantId_id: { tenantId, id } };
   const select = { eventType: true, entityId: true };
@@ -94,7 +94,7 @@ async function tellEarlierEvent({ context, transaction, tenantId }: Mutation, id
   if (event.eventType.endsWith('.confirmed')) context.confirmed?.push(event.entityId);
 }
 
-/** What is kept of an input to know it again. Keyed if the input is secret. */
+/** Returns the digest by which an input is recognized. Keyed if the input is secret. */
 export async function digestInput(mutation: Mutation, input: unknown, isSecret: boolean): Promise<string> {
   return isSecret ? secretDigestOf(mutation, input) : digestOf(input);
 }

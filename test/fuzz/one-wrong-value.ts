@@ -20,9 +20,14 @@ import { texts } from './texts.ts';
  * Requests that are right but for one value, which stands in any argument of any field or of a field below it. Where
  * several are wrong at once, the first one that is looked at hides the others.
  */
-export const oneWrongValue: fc.Arbitrary<GraphQLBody> = fc
-  .constantFrom(...listPlaces())
-  .chain(({ write, wrong }) => wrong.map(write));
+export const oneWrongValue: fc.Arbitrary<GraphQLBody> = createArbitrary();
+
+function createArbitrary(): fc.Arbitrary<GraphQLBody> {
+  const places = listPlaces();
+  const ofCursors = places.filter(({ wrong }) => wrong === cursors);
+  const anyPlace = fc.oneof(fc.constantFrom(...places), fc.constantFrom(...ofCursors));
+  return anyPlace.chain(({ write, wrong }) => wrong.map(write));
+}
 
 interface Place {
   write: (value: unknown) => GraphQLBody;

@@ -52,7 +52,7 @@ const lists = ['accesses', 'jobRuns', 'consolidationRuns', 'timeline', 'asOf.fac
 /** Cursors that a caller forged: of no form, of a form that was, and of ours with a position that is none. */
 export const cursors: fc.Arbitrary<unknown> = fc.oneof(
   texts,
-  fc.oneof(texts, numbers).map((offset) => encode(`OffsetConnection:${offset}`)),
+  fc.oneof(texts, numbers).map((offset) => Buffer.from(`OffsetConnection:${offset}`).toString('base64')),
   jsonValues.map((value) => encode(JSON.stringify(value))),
   fc
     .tuple(fc.constantFrom(...lists), fc.array(fc.oneof(numbers, texts, jsonValues), { maxLength: 3 }))

@@ -45,7 +45,7 @@ const connections: Record<string, string> = {
   timeline: 'timeline(ARGS) { totalCount }',
 };
 
-const encode = (text: string): string => Buffer.from(text).toString('base64url');
+const encode = (text: string): string => Buffer.from(text).toString('base64');
 const forgeries = [
   'nonsense',
   '\0',
