@@ -52,9 +52,7 @@ program
   .action((name: string | undefined, options: { dryRun: boolean; tenant?: string }) => run(() => job(name, options)));
 program
   .command('erase')
-  .description(
-    'take a memory, or all about a subject, out of the world for good; without --confirm, tell what it would take',
-  )
+  .description('permanently erase a memory, or all about a subject (dry run without --confirm)')
   .option('--tenant <id>', 'its tenant', 'default')
   .option('--memory <type/id>', 'a memory, as in fact/0198c1d2-…')
   .option('--include-derived', 'with an episode: the facts and rules that were learned from it, too')

@@ -9,7 +9,7 @@ export async function chooseTenants(db: Database, tenant: string | undefined): P
   throw invalidInput('tenant', tenants.length === 0 ? 'none, as there is none yet' : tenants.join(', '), tenant);
 }
 
-/** What is left of a tenant when all that it stored is gone. */
+/** Returns whether a tenant without memories has events. */
 async function hasHistory(db: Database, tenantId: string): Promise<boolean> {
   if (tenantId === '') return false;
   return (await db.forTenant(tenantId).client.eventChain.findFirst({ where: { tenantId } })) !== null;

@@ -4,15 +4,13 @@ import { memoryTypes, type MemoryType } from '../db/tables.ts';
 import { invalidInput } from '../shared/errors.ts';
 import { recordReadByHand } from '../memory/accesses.ts';
 import { createTenantContext, type MemoryContext } from '../memory/context.ts';
+import { eraseMemory, eraseSubject, type Erasure } from '../memory/erasure/erasure.ts';
 import {
-  eraseMemory,
-  eraseSubject,
   planMemoryErasure,
   planSubjectErasure,
-  type Erasure,
   type ErasureCounts,
   type ErasurePlan,
-} from '../memory/erasure/erasure.ts';
+} from '../memory/erasure/plan-erasure.ts';
 import type { MemoryReference } from '../memory/links/links.ts';
 import { checkOneOf } from '../memory/values.ts';
 
@@ -28,7 +26,7 @@ export interface EraseOptions {
 
 type Print = (line: string) => void;
 
-/** Whoever can start a process on the database can erase: the command works as admin. */
+/** Erases as admin: a process that can open the database could do so anyway. */
 export async function eraseByHand(core: MemoryCore, options: EraseOptions, print: Print): Promise<void> {
   const { tenant, memory, subject, confirm } = options;
   if ((memory === undefined) === (subject === undefined)) {

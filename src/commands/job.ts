@@ -12,7 +12,7 @@ import { withProgressBar } from './progress-bar.ts';
 
 type Print = (line: string) => void;
 
-/** Who does it, in the events and runs of the tenants. */
+/** The actor in the events and runs of the tenants. */
 const actor = 'command line';
 
 export interface JobByHand {

@@ -53,7 +53,7 @@ function contextOf(core: MemoryCore, tenantId: string): MemoryContext {
   return { ...createTenantContext(core, tenantId), actor: 'command line' };
 }
 
-/** The token stands alone on its line, for whoever reads it with a program. */
+/** Prints the token alone on its line, so that a program can read it. */
 function tell({ token, record }: IssuedToken, print: Print): void {
   print(token);
   print(describe(record));

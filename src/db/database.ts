@@ -57,7 +57,7 @@ export interface Database {
   forTenant(tenantId: string, reach?: Reach): TenantDatabase;
   /** Whether there is such a tenant. */
   hasTenant(tenantId: string): Promise<boolean>;
-  /** Whose a token with this hash is, if it is valid at that moment. */
+  /** Finds the token with this hash, if it is valid at that moment. */
   findToken(hash: string, at: Date): Promise<FoundToken | undefined>;
   /** The tenants that have stored anything: for sweeps, which then visit each within its own boundary. */
   listTenants(): Promise<string[]>;

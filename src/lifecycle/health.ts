@@ -25,7 +25,7 @@ export interface Health {
 export interface HealthProbe {
   /** As it was at most `keptMs` ago: anybody may ask, and the checks ask the database. */
   read(): Promise<Health>;
-  /** What is known of it is out of date. */
+  /** Discards the cached result. */
   forget(): void;
 }
 

@@ -19,7 +19,7 @@ export interface RunOptions extends SweepOptions {
   readonly startedBy: 'schedule' | 'person';
 }
 
-/** Runs jobs for whoever asks by name. It lives in jobs/; the doors know it by this. */
+/** Runs jobs by name. Implemented in jobs/, which the doors must not import. */
 export interface JobRunner {
   readonly names: readonly string[];
   /** Answers with the run when it has ended, or while it still goes on if it takes long. */

@@ -4,7 +4,7 @@ import type { MemoryContext } from '../memory/context.ts';
 import { describeModel, isSameModel, type VersionInUse } from '../memory/embedding-versions.ts';
 import { readProgress, type VersionProgress } from './embedding-progress.ts';
 
-/** To count rows takes a while, and whoever asks for health asks often. */
+/** Cached, because counting rows takes a while and health is polled. */
 const keptForMs = 10_000;
 
 /** What is to be said of the models that tenants are searched by; nothing when it is the configured one everywhere. */

@@ -47,7 +47,7 @@ export async function useActiveKey(context: MemoryContext, transaction: Transact
   throw new MemoryError('CONFLICT', 'the data keys are being changed by others', { hint: 'Send it again.' });
 }
 
-/** A key by its id, whoever made it. Within a transaction that is under way, give it: it has the only connection. */
+/** Returns a key by its id. Within a transaction that is under way, give it: it has the only connection. */
 export async function getDataKey(
   context: KeyContext,
   id: string,

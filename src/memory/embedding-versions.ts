@@ -17,8 +17,8 @@ import { recordEvent, recordEvents, type EventInput } from './events.ts';
 export type VersionInUse = EmbeddingVersionRow;
 
 /**
- * What this process last saw of each tenant, in each database: good enough to prepare vectors by, and checked by whoever
- * writes them.
+ * The versions that this process last saw of each tenant, in each database: good enough to prepare vectors by, and
+ * checked when they are written.
  */
 const lastSeen = new WeakMap<Database, Map<string, readonly VersionInUse[]>>();
 

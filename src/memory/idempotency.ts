@@ -10,7 +10,7 @@ import { createRedactor } from '../redaction/redactor.ts';
 import { normaliseKey } from './text.ts';
 
 export interface IdempotentRequest {
-  /** What is done, so that one key cannot stand for two different things. */
+  /** The operation, so that one key cannot stand for two different ones. */
   operation: string;
   idempotencyKey: string | null | undefined;
   input: unknown;
@@ -107,7 +107,7 @@ async function readAnswer(
   return (earlier.response as unknown as KeptAnswer).id;
 }
 
-/** What is kept of an input to know it again. Keyed if the input is secret. */
+/** Returns the digest by which an input is recognized. Keyed if the input is secret. */
 export async function digestInput(mutation: Mutation, input: unknown, isSecret: boolean): Promise<string> {
   return isSecret ? secretDigestOf(mutation, input) : digestOf(input);
 }

@@ -14,7 +14,7 @@ export function lockActiveKey(tenantId: string): Prisma.Sql {
     WHERE tenant_id = ${tenantId} AND status = 'active' FOR SHARE`;
 }
 
-/** Which of these predicates match the patterns, in the form of their keys, which the database alone knows exactly. */
+/** Returns the predicates that match the patterns. Asks the database, because it alone normalises keys exactly. */
 export function matchPredicates(predicates: readonly string[], patternSource: string): Prisma.Sql {
   return Prisma.sql`
     SELECT memory_key(predicate) ~ ${patternSource} AS "isMatch"

@@ -122,7 +122,7 @@ interface EpisodeValues {
   observedAt: Date | null;
   tags: RedactedText[];
   metadata: KeptMetadata;
-  /** Whose stems its words are found by. */
+  /** Language of the stemmer for its words. */
   language: string;
   omissions: Omissions;
 }

@@ -60,7 +60,7 @@ export interface FactValues {
   observedAt: Date | null;
   validFrom: Date | null;
   validTo: Date | null;
-  /** What was taken out of what was given; no column. */
+  /** What redaction removed; not a column. */
   omissions: Omissions;
   /** Whether the database gets its content, tags and metadata encrypted. */
   isSealed: boolean;

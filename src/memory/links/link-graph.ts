@@ -103,7 +103,7 @@ function toLink({ direction, createdAt, ...row }: LinkRow): LinkOfMemory {
 /** The check constraints of the tables hold the same values. */
 export type TombstoneReason = 'expired' | 'capacity' | 'retention' | 'erased';
 
-/** What is left of a memory that is gone: enough to answer a citation, nothing of what it said. */
+/** The trace of a removed memory: enough to answer a citation, without its content. */
 export interface Tombstone extends MemoryReference {
   reason: TombstoneReason;
   createdAt: Date;

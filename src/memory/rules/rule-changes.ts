@@ -15,7 +15,7 @@ import { candidateConfidence, getRule, lockUsableRule } from './rules.ts';
 import { normaliseContent } from '../text.ts';
 import { checkNumber, checkUuid, normaliseTags } from '../values.ts';
 
-/** What people do to a rule by hand. What its applications do to it is in rules.ts. */
+/** Changes that people make to a rule. Those that its applications make are in rules.ts. */
 
 export interface RuleWrite {
   ruleId: string;

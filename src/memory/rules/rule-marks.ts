@@ -93,7 +93,7 @@ async function collectReasons(context: MemoryContext, ruleId: string): Promise<s
 }
 
 /** The form that specification 001 gives: one sentence of what not to do, one of why. */
-export function describeAntiPattern(original: string, reasons: readonly string[]): RedactedText {
+function describeAntiPattern(original: string, reasons: readonly string[]): RedactedText {
   const because = reasons.length === 0 ? 'no reason was given' : [...new Set(reasons)].join('; ');
   const rule = original.replace(/[\s.]+$/, '');
   return asStored(`ANTI-PATTERN: Do NOT ${rule}. This caused problems because: ${because}`);
@@ -114,7 +114,7 @@ async function insertApplication(
     data: {
       ...mark,
       tenantId,
-      // That of the event, so that whoever undoes the one finds the other.
+      // The id of the event, so that undoing the event finds this row.
       id: eventId,
       ruleId,
       butler: context.principal.butler,
@@ -149,7 +149,7 @@ async function applyMark(mutation: Mutation, rule: Rule, { mark, warning, omissi
       lastEvaluatedAt: now,
       ...(outcome === 'helpful' && { lastConfirmedAt: now }),
     },
-    // All that the row of the judgement says and the event does not, so that the row can be told from its event.
+    // What the row of the judgement has and the event lacks, so that the row can be rebuilt from its event.
     {
       omissions,
       details: { application: { reason, evidence, butler: context.principal.butler, session_id: sessionId } },
@@ -159,7 +159,7 @@ async function applyMark(mutation: Mutation, rule: Rule, { mark, warning, omissi
   const thresholds = context.config.memory.rules;
   if (isAntiPattern(marked, thresholds)) return invert(mutation.consequence, rule, warning);
   const earned = earnedMaturity(marked, now, thresholds);
-  // Helpful marks only lift and harmful ones only lower: what a person set by hand is not taken back by praise.
+  // Helpful marks only lift and harmful ones only lower: a maturity that a person set is not reverted by praise.
   const difference = maturityRank[earned] - maturityRank[rule.maturity as Maturity];
   if (outcome === 'helpful' ? difference > 0 : difference < 0) await setMaturity(mutation.consequence, rule, earned);
 }

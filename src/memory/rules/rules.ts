@@ -67,7 +67,7 @@ export interface KnownRule {
   forgottenAt: Date | null;
 }
 
-/** What is known of a rule with these words. Writers of the same words must have taken turns by `lockRuleTexts`. */
+/** Finds the rule with these words. The caller must hold `lockRuleTexts`. */
 export async function findKnownRule(
   { transaction }: Mutation,
   rule: Pick<RuleValues, 'scope' | 'content'>,
@@ -117,7 +117,7 @@ export interface RuleValues {
   metadata: KeptMetadata;
   sourceButler: string | null;
   sourceEpisodeId: string | null;
-  /** What was taken out of what was given; no column. */
+  /** What redaction removed; not a column. */
   omissions: Omissions;
 }
 
