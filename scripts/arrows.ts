@@ -8,8 +8,9 @@ import { packageRoot } from '../src/shared/package-root.ts';
 const layers: readonly (readonly string[])[] = [
   ['generated', 'shared'],
   ['config'],
-  ['redaction', 'encryption', 'embedding'],
+  ['redaction', 'embedding'],
   ['db'],
+  ['encryption'],
   ['memory'],
   ['retrieval'],
   ['lifecycle'],

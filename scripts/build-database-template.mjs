@@ -1,5 +1,4 @@
 // Part of a build: makes dist/database-template, from which a first start unpacks its embedded database.
 import { buildDatabaseTemplate } from '../dist/scripts/build-database-template.js';
-import { templateFolder } from '../dist/src/db/engines/database-template.js';
 
-await buildDatabaseTemplate(templateFolder);
+await buildDatabaseTemplate();

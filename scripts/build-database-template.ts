@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { databaseOptions } from '../src/begin-memory.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import { prepareDatabase } from '../src/create-memory.ts';
-import { templateFile } from '../src/db/engines/database-template.ts';
+import { templateFile, templateFolder } from '../src/db/engines/database-template.ts';
 import { openDatabase, type Database } from '../src/db/database.ts';
 import { packDirectory } from '../src/db/engines/directory-archive.ts';
 import { readMigrations } from '../src/db/migrate.ts';
 
 /** Makes the template of the embedded database in that folder, unless it is there; removes those of other versions. */
-export async function buildDatabaseTemplate(folder: string): Promise<string> {
+export async function buildDatabaseTemplate(folder: string = templateFolder): Promise<string> {
   const file = templateFile(folder, await readMigrations());
   if (existsSync(file)) return file;
   const home = await mkdtemp(join(tmpdir(), 'butler-memory-template-'));

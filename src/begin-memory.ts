@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config/schema.ts';
 import type { DatabaseOptions, Engine } from './db/engines/engine.ts';
 import { openEngine } from './db/engines/open-engine.ts';
-import { createVault, type Vault } from './memory/vault.ts';
+import { createVault, type Vault } from './encryption/vault.ts';
 
 /** What createMemory begins with. This file imports little: the rest is loaded while the embedded database starts. */
 export interface MemoryBeginning {

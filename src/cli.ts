@@ -11,7 +11,7 @@ import type { EraseOptions } from './commands/erase.ts';
 import { MemoryError } from './shared/errors.ts';
 import type { ExportOptions } from './commands/export.ts';
 import { createLogger } from './shared/logger.ts';
-import type { Vault } from './memory/vault.ts';
+import type { Vault } from './encryption/vault.ts';
 import { packageManifest } from './shared/package-root.ts';
 import type * as TokensByHand from './commands/token.ts';
 import type { VerifyOptions } from './commands/verify.ts';
@@ -180,7 +180,7 @@ async function migrateOnly(): Promise<void> {
 async function verify(options: VerifyOptions): Promise<void> {
   const { config } = readConfig();
   const { openDatabase } = await import('./db/database.ts');
-  const { createVault } = await import('./memory/vault.ts');
+  const { createVault } = await import('./encryption/vault.ts');
   const { verifyByHand } = await import('./commands/verify.ts');
   const db = await openDatabase(databaseOptions(config));
   try {

@@ -11,7 +11,7 @@ import { createCrossEncoder, type CrossEncoderOptions } from './embedding/cross-
 import type { Embedder } from './embedding/embedder.ts';
 import type { Reranker } from './embedding/reranker.ts';
 import { MemoryError } from './shared/errors.ts';
-import { requireMasterKeys, type Vault } from './memory/vault.ts';
+import { requireMasterKeys, type Vault } from './encryption/vault.ts';
 import { installQueue } from '../jobs/queue.ts';
 
 /** The core without any door: what `createApp` serves and what a host butler embeds. */

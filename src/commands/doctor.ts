@@ -14,7 +14,7 @@ import { createEmbedder } from '../embedding/create-embedder.ts';
 import { createLogger } from '../shared/logger.ts';
 import { unwrapDataKey } from '../encryption/data-key.ts';
 import { describeModel, findModelChanges } from '../memory/embedding-versions.ts';
-import { createVault, findMasterKey, requireMasterKeys, type Vault } from '../memory/vault.ts';
+import { createVault, findMasterKey, requireMasterKeys, type Vault } from '../encryption/vault.ts';
 import { packageManifest } from '../shared/package-root.ts';
 
 export interface Finding {

@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import { invalidInput } from '../shared/errors.ts';
 import { findChainHead, findChainProblems, readHead, writeHead } from '../memory/history/audit-chain.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import { requireMasterKeys, type Vault } from '../memory/vault.ts';
+import { requireMasterKeys, type Vault } from '../encryption/vault.ts';
 import { findDifferences } from '../memory/history/verify.ts';
 
 export interface VerifyOptions {

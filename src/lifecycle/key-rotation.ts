@@ -11,11 +11,11 @@ import { updateEmbeddings } from '../db/queries/embeddings.ts';
 import { rewrapDataKey, sealValues } from '../encryption/data-key.ts';
 import { MemoryError } from '../shared/errors.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import { createKey, findActive, requireMasterKey, useActiveKey } from '../memory/data-keys.ts';
+import { createKey, findActive, requireMasterKey, useActiveKey } from '../encryption/data-keys.ts';
 import { embedAll, requireModel, vectorsToWrite, type EmbeddedText } from '../memory/embed.ts';
 import { textOf } from '../memory/embedded-text.ts';
-import { openReadable, sealedPlaceholder } from '../memory/sealing.ts';
-import { findMasterKey } from '../memory/vault.ts';
+import { openReadable, sealedPlaceholder } from '../encryption/sealing.ts';
+import { findMasterKey } from '../encryption/vault.ts';
 import { firstId, inHalves, type SweepOptions } from './sweep.ts';
 
 export interface KeyRotationOptions extends SweepOptions {

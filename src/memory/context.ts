@@ -5,7 +5,7 @@ import type { Embedder } from '../embedding/embedder.ts';
 import type { Reranker } from '../embedding/reranker.ts';
 import type { RedactionCounts, TextCut } from '../redaction/redactor.ts';
 import { newRequestContext, type RequestContext } from '../shared/request-context.ts';
-import type { Vault } from './vault.ts';
+import type { Vault } from '../encryption/vault.ts';
 
 export const roles = ['viewer', 'butler', 'operator', 'admin'] as const;
 export type Role = (typeof roles)[number];

@@ -4,7 +4,7 @@ import { findEarlierWrite } from '../db/queries/idempotency-keys.ts';
 import { keyedDigest } from '../encryption/data-key.ts';
 import { MemoryError } from '../shared/errors.ts';
 import type { MemoryContext } from './context.ts';
-import { getDataKey, useActiveKey } from './data-keys.ts';
+import { getDataKey, useActiveKey } from '../encryption/data-keys.ts';
 import { mutate, type Mutation } from './mutation.ts';
 import { createRedactor } from '../redaction/redactor.ts';
 import { normaliseKey } from './text.ts';

@@ -5,7 +5,7 @@ import { MemoryError } from '../shared/errors.ts';
 import type { Episode, Fact, Rule } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
 import type { MemoryReference } from './links/links.ts';
-import { openRow } from './sealing.ts';
+import { openRow } from '../encryption/sealing.ts';
 import { checkUuid } from './values.ts';
 
 /** What the three types have in common: found, confirmed, forgotten and restored by type and id. */

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLogger } from '../../src/shared/logger.ts';
-import { createVault } from '../../src/memory/vault.ts';
+import { createVault } from '../../src/encryption/vault.ts';
 import { testConfig } from '../support/config.ts';
 import type { CrashWriterInput } from '../support/crash-writer.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

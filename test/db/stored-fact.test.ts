@@ -2,7 +2,7 @@ import { expectTypeOf, it } from 'vitest';
 import type { TenantClient } from '../../src/db/database.ts';
 import type { AsStored, Opened, Sealable } from '../../src/db/stored-fact.ts';
 import type { Fact } from '../../src/memory/facts/facts.ts';
-import type { openRow } from '../../src/memory/sealing.ts';
+import type { openRow } from '../../src/encryption/sealing.ts';
 
 /** `npm run check` compiles these: what a stored fact says is of no use until the fact is opened. */
 type Found = Awaited<ReturnType<TenantClient['fact']['findFirstOrThrow']>>;

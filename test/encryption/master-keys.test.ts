@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/schema.ts';
 import { readMasterKeys, type MasterKeys } from '../../src/encryption/master-keys.ts';
-import { createVault } from '../../src/memory/vault.ts';
+import { createVault } from '../../src/encryption/vault.ts';
 import { testConfig } from '../support/config.ts';
 import { captureLog, encryptedConfig, masterKey } from '../support/encryption.ts';
 

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/shared/logger.ts';
-import { createVault } from '../../src/memory/vault.ts';
+import { createVault } from '../../src/encryption/vault.ts';
 import { testConfig } from '../support/config.ts';
 import type { ConsolidationWorkerInput } from '../support/consolidation-worker.ts';
 import { createTestDatabase, testEngine, type TestDatabase } from '../support/database.ts';

@@ -2,7 +2,7 @@ import { createApp, type App } from '../../src/http/app.ts';
 import { embedderOptions, type MemoryCore } from '../../src/create-memory.ts';
 import { createEmbedder } from '../../src/embedding/create-embedder.ts';
 import { createLogger } from '../../src/shared/logger.ts';
-import { createVault } from '../../src/memory/vault.ts';
+import { createVault } from '../../src/encryption/vault.ts';
 import { testConfig } from './config.ts';
 import { createTestDatabase } from './database.ts';
 

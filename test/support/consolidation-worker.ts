@@ -8,7 +8,7 @@ import { consolidateWith } from '../../src/lifecycle/consolidation/consolidate.t
 import type { ConsolidationEngine } from '../../src/lifecycle/consolidation/engine.ts';
 import { createLogger } from '../../src/shared/logger.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { createVault } from '../../src/memory/vault.ts';
+import { createVault } from '../../src/encryption/vault.ts';
 import { newRequestContext } from '../../src/shared/request-context.ts';
 import { readInput } from './run-typescript.ts';
 

@@ -4,7 +4,7 @@ import { createEmbedder } from '../../src/embedding/create-embedder.ts';
 import { createLogger } from '../../src/shared/logger.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
 import { newRequestContext } from '../../src/shared/request-context.ts';
-import { createVault } from '../../src/memory/vault.ts';
+import { createVault } from '../../src/encryption/vault.ts';
 import { testConfig } from './config.ts';
 import { createTestDatabase } from './database.ts';
 

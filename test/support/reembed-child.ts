@@ -6,7 +6,7 @@ import type { Embedder } from '../../src/embedding/embedder.ts';
 import { embedderOptions } from '../../src/create-memory.ts';
 import { sweepEmbeddings } from '../../src/lifecycle/reembed.ts';
 import { createLogger } from '../../src/shared/logger.ts';
-import { createVault } from '../../src/memory/vault.ts';
+import { createVault } from '../../src/encryption/vault.ts';
 import { newRequestContext } from '../../src/shared/request-context.ts';
 import { testConfig } from './config.ts';
 import { readInput } from './run-typescript.ts';

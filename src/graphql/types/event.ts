@@ -1,7 +1,7 @@
 import type { EntityType } from '../../memory/events.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { Snapshot } from '../../db/queries/snapshots.ts';
-import { openSnapshot } from '../../memory/sealing.ts';
+import { openSnapshot } from '../../encryption/sealing.ts';
 import { readPayload } from '../../memory/history/snapshots.ts';
 import { builder } from '../builder.ts';
 import { findMemoryOfEvent } from '../event-memories.ts';

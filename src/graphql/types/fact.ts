@@ -1,7 +1,7 @@
 import { effectiveConfidence, type Permanence } from '../../memory/confidence.ts';
 import { storeFact } from '../../memory/facts/facts.ts';
 import type { FactKind, FactValidity } from '../../memory/facts/fact-values.ts';
-import { isSealedRow } from '../../memory/sealing.ts';
+import { isSealedRow } from '../../encryption/sealing.ts';
 import { viewedAt } from '../../memory/history/snapshots.ts';
 import { builder } from '../builder.ts';
 import { findSourceId } from '../loaders.ts';

@@ -12,7 +12,7 @@ import {
   type StoredRow,
 } from '../../memory/memories.ts';
 import { confirmMemory, forgetMemory, restoreMemory } from '../../memory/confirm-and-forget.ts';
-import { openRow } from '../../memory/sealing.ts';
+import { openRow } from '../../encryption/sealing.ts';
 import { checkOptionalUuid } from '../../memory/values.ts';
 import { builder, decodeGlobalId } from '../builder.ts';
 import { countReferenceArgument } from '../count-reference.ts';

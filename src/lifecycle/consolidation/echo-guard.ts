@@ -1,6 +1,6 @@
 import { listShown, type ShownRow, type Span } from '../../db/queries/shown.ts';
 import type { MemoryContext } from '../../memory/context.ts';
-import { openReadable } from '../../memory/sealing.ts';
+import { openReadable } from '../../encryption/sealing.ts';
 import { fingerprintOf } from '../../retrieval/receipts/receipts.ts';
 import { blockStart } from '../../retrieval/context/sections.ts';
 import { findWords } from '../../shared/words.ts';

@@ -10,7 +10,7 @@ import {
   type StoreFactInput,
 } from '../../memory/facts/fact-values.ts';
 import { normaliseRule, type RuleValues } from '../../memory/rules/rules.ts';
-import { openRows } from '../../memory/sealing.ts';
+import { openRows } from '../../encryption/sealing.ts';
 import { globalScope } from '../../memory/values.ts';
 import type { ClaimedEpisode } from './claim.ts';
 import { loadEchoes } from './echo-guard.ts';

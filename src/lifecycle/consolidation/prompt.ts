@@ -2,7 +2,7 @@ import { dataLine, enclose } from '../../shared/untrusted-text.ts';
 import type { Fact, Rule } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { referenceKey, type Memory } from '../../memory/memories.ts';
-import { isSealedRow } from '../../memory/sealing.ts';
+import { isSealedRow } from '../../encryption/sealing.ts';
 import { recallMemoriesBatch } from '../../retrieval/recall.ts';
 import { loadTokenizer, type Tokenizer } from '../../retrieval/context/tokenizers.ts';
 import type { Claim, ClaimedEpisode } from './claim.ts';

@@ -9,7 +9,7 @@ import { createLink } from '../../memory/links/links.ts';
 import { writeConfirmation } from '../../memory/confirm-and-forget.ts';
 import { createMutation, type Mutation } from '../../memory/mutation.ts';
 import { findKnownRule, writeRule } from '../../memory/rules/rules.ts';
-import { openRows } from '../../memory/sealing.ts';
+import { openRows } from '../../encryption/sealing.ts';
 import { findReason, Refusal, type RefusedItem } from './output.ts';
 import {
   isVisible,

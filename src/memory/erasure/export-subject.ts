@@ -8,7 +8,7 @@ import { listEventsOf } from '../history/history.ts';
 import type { MemoryReference } from '../links/links.ts';
 import { loadMemories, referenceKey, type StoredRow } from '../memories.ts';
 import { authorize } from '../permissions.ts';
-import { openRow, openSnapshot } from '../sealing.ts';
+import { openRow, openSnapshot } from '../../encryption/sealing.ts';
 import { normaliseName } from '../text.ts';
 import { readPayload } from '../history/snapshots.ts';
 import { checkLimit } from '../values.ts';

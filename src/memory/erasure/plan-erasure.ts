@@ -21,7 +21,7 @@ import { MemoryError } from '../../shared/errors.ts';
 import type { MemoryContext } from '../context.ts';
 import type { MemoryReference } from '../links/links.ts';
 import { authorize } from '../permissions.ts';
-import { openReadable } from '../sealing.ts';
+import { openReadable } from '../../encryption/sealing.ts';
 import { normaliseName } from '../text.ts';
 import { checkUuid } from '../values.ts';
 import { hasWords } from '../whole-words.ts';

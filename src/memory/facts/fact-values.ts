@@ -4,10 +4,10 @@ import { asStored, createRedactor, omissionsOf, type Omissions, type RedactedTex
 import { invalidInput } from '../../shared/errors.ts';
 import { permanences, type Permanence } from '../confidence.ts';
 import type { MemoryContext } from '../context.ts';
-import { isToBeSealed, prepareSealing } from '../data-keys.ts';
+import { isToBeSealed, prepareSealing } from '../../encryption/data-keys.ts';
 import { normaliseMetadata, type KeptMetadata } from '../metadata.ts';
 import { requireButler, requireScope } from '../reach.ts';
-import { sealedPlaceholder } from '../sealing.ts';
+import { sealedPlaceholder } from '../../encryption/sealing.ts';
 import { normaliseContent, normaliseKey, normaliseLabel } from '../text.ts';
 import { checkDate, checkNumber, checkOneOf, checkOptionalUuid, globalScope, normaliseTags } from '../values.ts';
 

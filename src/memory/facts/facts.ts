@@ -6,14 +6,14 @@ import type { StoredFact } from '../../db/stored-fact.ts';
 import type { Fact } from '../../generated/prisma/client.ts';
 import { decayRates } from '../confidence.ts';
 import type { MemoryContext } from '../context.ts';
-import { useActiveKey } from '../data-keys.ts';
+import { useActiveKey } from '../../encryption/data-keys.ts';
 import { embedOne, vectorsOfOne, type EmbeddedText } from '../embed.ts';
 import { mutateOnce } from '../idempotency.ts';
 import { createLink, linkToSource, requireEpisode } from '../links/links.ts';
 import { getMemory } from '../memories.ts';
 import { changeMemory, createMemory, type Mutation } from '../mutation.ts';
 import { authorize } from '../permissions.ts';
-import { isSealedRow, openRow, openRows, sealedColumns, sealedPlaceholder } from '../sealing.ts';
+import { isSealedRow, openRow, openRows, sealedColumns, sealedPlaceholder } from '../../encryption/sealing.ts';
 import {
   checkValidTime,
   decideSealing,

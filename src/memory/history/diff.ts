@@ -9,7 +9,7 @@ import type { MemoryType } from '../../db/tables.ts';
 import { invalidInput } from '../../shared/errors.ts';
 import type { MemoryContext } from '../context.ts';
 import { listChangedNames } from './history.ts';
-import { openState } from '../sealing.ts';
+import { openState } from '../../encryption/sealing.ts';
 import { toPastRow, type PastRow } from './snapshots.ts';
 import { checkDate } from '../values.ts';
 

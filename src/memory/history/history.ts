@@ -7,7 +7,7 @@ import type { MemoryContext } from '../context.ts';
 import type { MemoryReference } from '../links/links.ts';
 import { referenceKey } from '../memories.ts';
 import type { Snapshot } from '../../db/queries/snapshots.ts';
-import { openSnapshot, openState } from '../sealing.ts';
+import { openSnapshot, openState } from '../../encryption/sealing.ts';
 import { readPayload, toPastRow, type PastRow } from './snapshots.ts';
 import { checkDate, checkOptionalName, checkUuid } from '../values.ts';
 

@@ -10,9 +10,9 @@ import {
 } from '../../db/queries/replay.ts';
 import { MemoryError } from '../../shared/errors.ts';
 import { toCamelCase } from '../../shared/names.ts';
-import type { KeyContext } from '../data-keys.ts';
+import type { KeyContext } from '../../encryption/data-keys.ts';
 import { changedNames } from './history.ts';
-import { openSnapshot } from '../sealing.ts';
+import { openSnapshot } from '../../encryption/sealing.ts';
 
 export interface Difference {
   type: string;

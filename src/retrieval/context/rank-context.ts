@@ -4,7 +4,7 @@ import { memoryTypes, type MemoryType } from '../../db/tables.ts';
 import type { MemoryFilter } from '../../db/sql/memory-filter.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
-import { openReadable } from '../../memory/sealing.ts';
+import { openReadable } from '../../encryption/sealing.ts';
 import { findCrowded, findDuplicates } from '../pipeline/diversify.ts';
 import { rankMatches } from '../pipeline/rank-matches.ts';
 import { drop, isKept, type Ranked } from '../pipeline/ranked.ts';

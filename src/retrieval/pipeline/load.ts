@@ -6,7 +6,7 @@ import type { MemoryContext } from '../../memory/context.ts';
 import { readStates } from '../../memory/history/history.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { memoriesByKey, referenceKey, type Memory, type MemoryRow } from '../../memory/memories.ts';
-import { openReadable } from '../../memory/sealing.ts';
+import { openReadable } from '../../encryption/sealing.ts';
 import type { Ranked } from './ranked.ts';
 
 export type LoadedMemory = Candidate & Memory;

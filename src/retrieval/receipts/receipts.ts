@@ -10,7 +10,7 @@ import { endOfLife, retentionOf } from '../../memory/episodes/retention.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { referenceKey } from '../../memory/memories.ts';
 import { onlyButlerOf } from '../../memory/reach.ts';
-import { isSealedRow } from '../../memory/sealing.ts';
+import { isSealedRow } from '../../encryption/sealing.ts';
 import { checkLimit, checkOptionalUuid, checkUuid } from '../../memory/values.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
 import { MemoryError } from '../../shared/errors.ts';

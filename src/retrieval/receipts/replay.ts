@@ -2,7 +2,7 @@ import { selectStatesOfVersions, type VersionState } from '../../db/sql/states-o
 import type { MemoryContext } from '../../memory/context.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { referenceKey, type Memory } from '../../memory/memories.ts';
-import { openState } from '../../memory/sealing.ts';
+import { openState } from '../../encryption/sealing.ts';
 import { toPastRow } from '../../memory/history/snapshots.ts';
 import { lineOf } from '../context/memory-lines.ts';
 import type { ReceiptChoice } from './receipt-form.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openRows } from '../../../src/memory/sealing.ts';
+import { openRows } from '../../../src/encryption/sealing.ts';
 import { applyOutput } from '../../../src/lifecycle/consolidation/apply.ts';
 import type { Claim } from '../../../src/lifecycle/consolidation/claim.ts';
 import type { ConsolidationRun } from '../../../src/lifecycle/consolidation/run.ts';

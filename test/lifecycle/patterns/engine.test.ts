@@ -4,7 +4,7 @@ import { patternsEngine } from '../../../src/lifecycle/consolidation/engines/pat
 import { storeFact } from '../../../src/memory/facts/facts.ts';
 import { liveValidities } from '../../../src/memory/facts/fact-values.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { openRows } from '../../../src/memory/sealing.ts';
+import { openRows } from '../../../src/encryption/sealing.ts';
 import { findDifferences } from '../../../src/memory/history/verify.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { observe } from '../consolidation/setup.ts';

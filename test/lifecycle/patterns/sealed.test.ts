@@ -3,7 +3,7 @@ import { consolidateWith } from '../../../src/lifecycle/consolidation/consolidat
 import { patternsEngine } from '../../../src/lifecycle/consolidation/engines/patterns.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { liveValidities } from '../../../src/memory/facts/fact-values.ts';
-import { openRows } from '../../../src/memory/sealing.ts';
+import { openRows } from '../../../src/encryption/sealing.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { encryptedConfig } from '../../support/encryption.ts';
 import { expectNoDifference } from '../../support/verify.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openRows } from '../../../src/memory/sealing.ts';
+import { openRows } from '../../../src/encryption/sealing.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { storeFact, type Fact } from '../../../src/memory/facts/facts.ts';
 import type { StoreFactInput } from '../../../src/memory/facts/fact-values.ts';

@@ -1,7 +1,7 @@
 import type { Fact } from '../../../memory/facts/facts.ts';
 import { liveValidities } from '../../../memory/facts/fact-values.ts';
 import type { MemoryContext } from '../../../memory/context.ts';
-import { openReadable } from '../../../memory/sealing.ts';
+import { openReadable } from '../../../encryption/sealing.ts';
 import { globalScope } from '../../../memory/values.ts';
 import type { Claim } from '../claim.ts';
 import type { ConsolidationEngine } from '../engine.ts';

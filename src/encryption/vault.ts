@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Config } from '../config/schema.ts';
 import type { Database } from '../db/database.ts';
-import type { DataKey } from '../encryption/data-key.ts';
-import { readMasterKeys, type MasterKey, type MasterKeys } from '../encryption/master-keys.ts';
-import { patternSource } from '../encryption/predicate-patterns.ts';
+import type { DataKey } from './data-key.ts';
+import { readMasterKeys, type MasterKey, type MasterKeys } from './master-keys.ts';
+import { patternSource } from './predicate-patterns.ts';
 import { MemoryError } from '../shared/errors.ts';
 
 /** What a process knows of keys: the master keys, and the data keys that it had to do with lately. */

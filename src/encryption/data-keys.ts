@@ -1,16 +1,25 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { TenantClient, Transaction } from '../db/database.ts';
+import type { Logger } from 'pino';
+import type { TenantClient, TenantDatabase, Transaction } from '../db/database.ts';
 import { lockActiveKey, matchesPatterns, type StoredKey } from '../db/queries/data-keys.ts';
-import { newWrappedKey, unwrapDataKey, type DataKey } from '../encryption/data-key.ts';
-import type { MasterKey } from '../encryption/master-keys.ts';
+import { newWrappedKey, unwrapDataKey, type DataKey } from './data-key.ts';
+import type { MasterKey } from './master-keys.ts';
 import { MemoryError } from '../shared/errors.ts';
-import type { MemoryContext } from './context.ts';
-import { findMasterKey } from './vault.ts';
+import { findMasterKey, type Vault } from './vault.ts';
 
-/** What it takes to read what is sealed. */
-export type KeyContext = Pick<MemoryContext, 'db' | 'principal' | 'vault'>;
+/** What opening a sealed fact needs of a MemoryContext. */
+export interface KeyContext {
+  readonly db: TenantDatabase;
+  readonly vault: Vault;
+}
 
-/** Whether a fact of this predicate is to be sealed. Asked before the transaction, as it may take a round trip. */
+/** What sealing a fact needs of a MemoryContext: it may have to make the tenant's first data key. */
+export interface SealingContext extends KeyContext {
+  readonly now: () => Date;
+  readonly logger: Logger;
+}
+
+/** Returns whether facts of this predicate are sealed. Call it before the transaction, as it may take a round trip. */
 export async function isToBeSealed(context: KeyContext, predicate: string): Promise<boolean> {
   const { vault, db } = context;
   if (vault.patternSource === null) return false;
@@ -22,21 +31,21 @@ export async function isToBeSealed(context: KeyContext, predicate: string): Prom
 }
 
 /**
- * Makes the tenant's first data key, if it has none. In a transaction of its own: two that make it at once would else
- * wait for each other's whole write.
+ * Makes the tenant's first data key, if it has none, in a transaction of its own: otherwise two writers that make it at
+ * once would wait for each other's whole write.
  */
-export async function prepareSealing(context: MemoryContext): Promise<void> {
-  const { vault, db, principal } = context;
-  if (vault.tenants.get(principal.tenantId) !== undefined) return;
+export async function prepareSealing(context: SealingContext): Promise<void> {
+  const { vault, db } = context;
+  if (vault.tenants.get(db.tenantId) !== undefined) return;
   await db.transaction(async (transaction) => {
     if ((await findActive(context, transaction)) === null) await createKey(context, transaction);
   });
-  vault.tenants.set(principal.tenantId, true);
+  vault.tenants.set(db.tenantId, true);
 }
 
-/** The key to seal with, which stays the active one until the transaction ends. */
-export async function useActiveKey(context: MemoryContext, transaction: Transaction): Promise<DataKey> {
-  // A row that was retired while it was waited for is not there any more, and its successor is seen by the next look.
+/** Locks and returns the active key, so that it stays active until the transaction ends. */
+export async function useActiveKey(context: SealingContext, transaction: Transaction): Promise<DataKey> {
+  // A key that was retired while we waited for its lock is no longer active; the next look sees its successor.
   for (let looks = 0; looks < 3; looks++) {
     const row = await lockActiveKey(transaction);
     if (row !== null) return unwrap(context, row);
@@ -51,7 +60,7 @@ export async function getDataKey(
   id: string,
   client: TenantClient = context.db.client,
 ): Promise<DataKey> {
-  const { tenantId } = context.principal;
+  const { tenantId } = context.db;
   const known = context.vault.dataKeys.get(nameOf(tenantId, id));
   if (known !== undefined) return known;
   const row = await client.dataKey.findUnique({ where: { tenantId_id: { tenantId, id } } });
@@ -60,13 +69,13 @@ export async function getDataKey(
 }
 
 export async function findActive(context: KeyContext, transaction: Transaction): Promise<{ id: string } | null> {
-  const { tenantId } = context.principal;
+  const { tenantId } = context.db;
   return transaction.dataKey.findFirst({ where: { tenantId, status: 'active' }, select: { id: true } });
 }
 
-/** Of two that do it at once one makes the key, and the other finds it. */
-export async function createKey(context: MemoryContext, transaction: Transaction): Promise<void> {
-  const { tenantId } = context.principal;
+/** Makes an active key, unless a concurrent transaction has made one. */
+export async function createKey(context: SealingContext, transaction: Transaction): Promise<void> {
+  const { tenantId } = context.db;
   const master = requireMasterKey(context);
   const id = uuidv7();
   const key = {
@@ -84,12 +93,12 @@ export async function createKey(context: MemoryContext, transaction: Transaction
 export function requireMasterKey({ vault }: Pick<KeyContext, 'vault'>): MasterKey {
   const { current } = vault.masterKeys;
   if (current === undefined) {
-    throw new MemoryError('CONFIGURATION', 'butler.encryption.master_key: 32 random bytes in base64; given none');
+    throw new MemoryError('CONFIGURATION', 'butler.encryption.master_key must be 32 random bytes in base64 (got none)');
   }
   return current;
 }
 
-function unwrap({ vault, principal: { tenantId } }: KeyContext, { id, ...row }: StoredKey): DataKey {
+function unwrap({ vault, db: { tenantId } }: KeyContext, { id, ...row }: StoredKey): DataKey {
   const known = vault.dataKeys.get(nameOf(tenantId, id));
   if (known !== undefined) return known;
   const master = findMasterKey(vault, row.masterKeyId);

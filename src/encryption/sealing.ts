@@ -1,9 +1,8 @@
 import type { TenantClient } from '../db/database.ts';
 import type { Opened } from '../db/stored-fact.ts';
-import { openValues, sealValues, type DataKey, type SealedValues } from '../encryption/data-key.ts';
+import { openValues, sealValues, type DataKey, type SealedValues } from './data-key.ts';
 import { MemoryError } from '../shared/errors.ts';
-import type { MemoryContext } from './context.ts';
-import { getDataKey, type KeyContext } from './data-keys.ts';
+import { getDataKey, type KeyContext, type SealingContext } from './data-keys.ts';
 import type { Snapshot } from '../db/queries/snapshots.ts';
 
 /** What stands where the content of a sealed fact was. No word that a search could find. */
@@ -71,7 +70,7 @@ export async function openRows<Row extends { id: string }>(
 
 /** For what looks through many: one that cannot be read must not keep the others back. It is logged, and left out. */
 export async function openReadable<Row extends { id: string }>(
-  context: MemoryContext,
+  context: SealingContext,
   rows: readonly Row[],
   client?: TenantClient,
 ): Promise<Opened<Row>[]> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMemory } from '../../src/create-memory.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { getDataKey } from '../../src/memory/data-keys.ts';
+import { getDataKey } from '../../src/encryption/data-keys.ts';
 import { listChanges } from '../../src/memory/history/diff.ts';
 import { eraseMemory } from '../../src/memory/erasure/erasure.ts';
 import { storeFact, type Fact } from '../../src/memory/facts/facts.ts';
@@ -9,7 +9,7 @@ import { findMemoryAsOf } from '../../src/memory/history/history.ts';
 import { getMemory } from '../../src/memory/memories.ts';
 import { confirmMemory } from '../../src/memory/confirm-and-forget.ts';
 import { undoEvent } from '../../src/memory/history/undo.ts';
-import { createVault, requireMasterKeys } from '../../src/memory/vault.ts';
+import { createVault, requireMasterKeys } from '../../src/encryption/vault.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
 import { buildContext } from '../../src/retrieval/context/context.ts';
 import { draftReceipt, keepReceipts } from '../../src/retrieval/receipts/receipts.ts';
