@@ -18,6 +18,7 @@ import { confirmMemory, forgetMemory, restoreMemory, type MemoryWrite } from '..
 import { claimForAgent, submitOutput, type AgentClaimInput } from '../../src/lifecycle/consolidation/agent.ts';
 import { requeueEpisodes, type RequeueInput } from '../../src/lifecycle/consolidation/requeue.ts';
 import type { RedactionCounts, TextCut } from '../../src/redaction/redactor.ts';
+import { readablePredicate } from '../../src/memory/facts/note-key.ts';
 import { storeNote, type StoreNoteInput } from '../../src/memory/facts/notes.ts';
 import {
   demoteRule,
@@ -253,7 +254,8 @@ function viewOf(row: MemoryRow, context: MemoryContext): View {
   const type = memoryTypeOf(row);
   const derived = 'decayRate' in row ? { effectiveConfidence: effectiveConfidence(row, context.now()) } : {};
   const generation = generationOf({ ...row, type } as Generational);
-  return JSON.parse(JSON.stringify({ ...row, ...derived, type, generation })) as View;
+  const named = 'predicate' in row ? { predicate: readablePredicate(row) } : {};
+  return JSON.parse(JSON.stringify({ ...row, ...derived, ...named, type, generation })) as View;
 }
 
 function viewsOf({ results }: SearchOutcome, context: MemoryContext): MatchView[] {

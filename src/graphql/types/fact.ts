@@ -1,6 +1,7 @@
 import { effectiveConfidence, type Permanence } from '../../memory/confidence.ts';
 import { storeFact } from '../../memory/facts/facts.ts';
 import type { FactKind, FactValidity } from '../../memory/facts/fact-values.ts';
+import { readablePredicate } from '../../memory/facts/note-key.ts';
 import { isSealedRow } from '../../memory/sealing.ts';
 import { viewedAt } from '../../memory/history/snapshots.ts';
 import { builder } from '../builder.ts';
@@ -18,7 +19,10 @@ export const FactRef = builder.prismaNode('Fact', {
   findUnique: (id, { memory }) => ({ tenantId_id: { tenantId: memory.principal.tenantId, id } }),
   fields: (t) => ({
     subject: t.exposeString('subject', { description: 'The person or thing it is about, as it was written.' }),
-    predicate: t.exposeString('predicate', { description: 'What it says about the subject, as it was written.' }),
+    predicate: t.string({
+      description: 'What it says about the subject, as it was written; "note" for a note.',
+      resolve: (fact) => readablePredicate(fact),
+    }),
     scope: t.exposeString('scope', { description: 'Visibility: "global", or the name of one butler.' }),
     kind: t.field({
       type: FactKindEnum,
