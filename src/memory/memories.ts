@@ -47,7 +47,7 @@ export function referenceKey({ type, id }: MemoryReference): string {
   return `${type}:${id}`;
 }
 
-export function asMemory(row: MemoryRow): Memory {
+function asMemory(row: MemoryRow): Memory {
   return { type: memoryTypeOf(row), row } as Memory;
 }
 

@@ -61,18 +61,3 @@ export interface Candidate {
   lenderWords: number[][] | null;
   lenderSimilarities: (number | null)[] | null;
 }
-
-/** A candidate of a query `toShow`: as much of its row as its line in a context is written from, a fact perhaps sealed. */
-export interface CandidateToShow extends Candidate {
-  version: number;
-  content: string;
-  scope: string | null;
-  permanence: string | null;
-  subject: string | null;
-  predicate: string | null;
-  kind: string | null;
-  observedAt: Date | null;
-  validTo: Date | null;
-  sealedContent: string | null;
-  dataKeyId: string | null;
-}

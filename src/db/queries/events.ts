@@ -4,7 +4,7 @@ import { announceEvents } from '../events/event-signal.ts';
 
 export type EventRow = Prisma.MemoryEventUncheckedCreateInput;
 
-/** Inserts events in their order. By hand: events keep rows as they were, and Prisma refuses some JSON that rows hold. */
+/** Inserts events in their order. Raw SQL: events keep rows as they were, and Prisma refuses some JSON that rows hold. */
 export async function insertEvents(transaction: Transaction, rows: readonly EventRow[]): Promise<void> {
   announceEvents(transaction);
   await transaction.$executeRaw(insertEventsFrom(rows));

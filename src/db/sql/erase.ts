@@ -11,7 +11,7 @@ export interface Erased {
 const idsOf = ({ memories }: Erased): Prisma.Sql => Prisma.sql`${memories.map(({ id }) => id)}::text[]`;
 const uuidsOf = ({ memories }: Erased): Prisma.Sql => Prisma.sql`${memories.map(({ id }) => id)}::uuid[]`;
 
-export const erasedText = '[erased]';
+const erasedText = '[erased]';
 
 /** Locks the rows that are there, in one order for all. */
 export function lockMemories(type: MemoryType, tenantId: string, ids: readonly string[]): Prisma.Sql {

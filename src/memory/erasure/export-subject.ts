@@ -30,7 +30,7 @@ export interface ExportInput {
 }
 
 const usualPage = 20;
-export const mostExported = 50;
+const mostExported = 50;
 const mostEvents = 1000;
 const mostReceipts = 100;
 

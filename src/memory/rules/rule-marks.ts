@@ -93,7 +93,7 @@ async function collectReasons(context: MemoryContext, ruleId: string): Promise<s
 }
 
 /** The form that specification 001 gives: one sentence of what not to do, one of why. */
-export function describeAntiPattern(original: string, reasons: readonly string[]): RedactedText {
+function describeAntiPattern(original: string, reasons: readonly string[]): RedactedText {
   const because = reasons.length === 0 ? 'no reason was given' : [...new Set(reasons)].join('; ');
   const rule = original.replace(/[\s.]+$/, '');
   return asStored(`ANTI-PATTERN: Do NOT ${rule}. This caused problems because: ${because}`);
