@@ -1,4 +1,5 @@
 import { effectiveConfidence, type Permanence } from '../../memory/confidence.ts';
+import type { MemoryContext } from '../../memory/context.ts';
 import { storeFact } from '../../memory/facts/facts.ts';
 import type { FactKind, FactValidity } from '../../memory/facts/fact-values.ts';
 import { readablePredicate } from '../../memory/facts/note-key.ts';
@@ -117,11 +118,20 @@ builder.queryField('fact', (t) =>
   }),
 );
 
+/** The field of a payload that has the fact whose place another took. */
+export const supersededFact = {
+  type: FactRef,
+  load: (context: MemoryContext, id: string): Promise<unknown> =>
+    context.db.client.fact.findUnique({ where: { tenantId_id: { tenantId: context.principal.tenantId, id } } }),
+};
+
 const stored = writeResult('StoreFact', {
   field: 'fact',
   type: FactRef,
   description: 'The fact as it is now: the new one, or the one that said the same already.',
   mayConfirm: true,
+  outcome: 'stored',
+  superseded: supersededFact,
 });
 
 builder.mutationField('storeFact', (t) =>

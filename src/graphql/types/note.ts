@@ -2,6 +2,7 @@ import { storeNote } from '../../memory/facts/notes.ts';
 import { builder } from '../builder.ts';
 import { GenerationEnum } from '../enums.ts';
 import { writeResult } from '../results.ts';
+import { supersededFact } from './fact.ts';
 import { MemoryInterface } from './memory.ts';
 
 const StoreNoteInput = builder.inputType('StoreNoteInput', {
@@ -22,6 +23,9 @@ const stored = writeResult('StoreNote', {
   field: 'memory',
   type: MemoryInterface,
   description: 'The note, which is a fact, or the episode. The same text again confirms the note that is there.',
+  mayConfirm: true,
+  outcome: 'stored',
+  superseded: supersededFact,
 });
 
 builder.mutationField('storeNote', (t) =>
