@@ -7,6 +7,7 @@ import { EventHub, hasEvents, type EventSignal } from './events/event-signal.ts'
 import { openEngine } from './engines/open-engine.ts';
 import { RoundTrips } from './round-trip.ts';
 import { milliseconds, readMoments } from './sql/moments.ts';
+import { Turns } from './turns.ts';
 import type { WithStoredFacts } from './stored-fact.ts';
 
 declare const transactional: unique symbol;
@@ -29,6 +30,11 @@ export interface TenantDatabase {
    * row, as text (JSON where a statement returns more). `settings` hold for these statements only.
    */
   roundTrip(statements: readonly Prisma.Sql[], settings?: Readonly<Record<string, string>>): Promise<(string | null)[]>;
+  /**
+   * Runs `work` when all earlier work of the same key in this process has ended. Writers that would wait for one lock in
+   * the database wait here instead, where waiting takes no connection.
+   */
+  inTurn<T>(key: string, work: () => Promise<T>): Promise<T>;
   /** The database of all tenants: queue, event signals, other tenants. */
   readonly database: Database;
 }
@@ -89,6 +95,7 @@ export async function openDatabase(
     transactionOptions: { maxWait: options.transactionTimeoutMs, timeout: options.transactionTimeoutMs },
   });
   const events = new EventHub(engine.eventChannel);
+  const turns = new Turns();
   const roundTrips = new RoundTrips((work) => withClient(engine.pool, work));
   /** Returns the JSON value of one statement of the maintenance role, which sees no tenant's rows. */
   const askMaintenance = async <T>(statement: Prisma.Sql): Promise<T | undefined> => {
@@ -130,7 +137,8 @@ export async function openDatabase(
     },
     hasTenant: async (tenantId) =>
       (await askMaintenance<boolean>(Prisma.sql`SELECT to_json(memory_tenant_exists(${tenantId}))::text`)) === true,
-    forTenant: (tenantId, reach = {}) => bindTenant({ roundTrips, prisma, events, options, database }, tenantId, reach),
+    forTenant: (tenantId, reach = {}) =>
+      bindTenant({ roundTrips, prisma, events, turns, options, database }, tenantId, reach),
   };
   return database;
 }
@@ -139,13 +147,14 @@ interface Parts {
   roundTrips: RoundTrips;
   prisma: PrismaClient;
   events: EventHub;
+  turns: Turns;
   options: DatabaseOptions;
   database: Database;
 }
 
 /** Every transaction begins with the statement that sets tenant, butler and role. */
 function bindTenant(parts: Parts, tenantId: string, { butler, readOnly = false }: Reach): TenantDatabase {
-  const { roundTrips, prisma, events, options, database } = parts;
+  const { roundTrips, prisma, events, turns, options, database } = parts;
   const enter = (settings?: Readonly<Record<string, string>>): Prisma.Sql =>
     enterTenant(
       { tenantId, butler: butler ?? null, statementTimeoutMs: options.statementTimeoutMs },
@@ -172,6 +181,7 @@ function bindTenant(parts: Parts, tenantId: string, { butler, readOnly = false }
           if (opened !== undefined && hasEvents(opened)) events.raise(tenantId);
         });
     },
+    inTurn: (key, work) => turns.take(JSON.stringify([tenantId, key]), work),
     roundTrip: async (statements, settings) => {
       const [, ...answers] = await roundTrips.send([enter(settings), ...statements]).catch(rethrow);
       return answers;

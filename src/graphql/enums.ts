@@ -6,7 +6,7 @@ import type { Permanence } from '../memory/confidence.ts';
 import type { LinkDirection } from '../db/queries/links.ts';
 import type { MemoryType } from '../db/tables.ts';
 import type { WriteOutcome } from '../memory/write-outcome.ts';
-import type { ChangeKind } from '../db/sql/changes-between.ts';
+import type { ChangeKind } from '../db/queries/past-states.ts';
 import type { Relation } from '../memory/links/links.ts';
 import type { Intent } from '../retrieval/query/intent.ts';
 import type { DropStage } from '../retrieval/pipeline/ranked.ts';

@@ -1,7 +1,7 @@
 import type { MemoryType } from '../tables.ts';
 import type { MemoryFilter } from '../sql/memory-filter.ts';
 import type { PastVectors } from '../sql/search-rows.ts';
-import type { KeywordQuery } from './search-words.ts';
+import type { KeywordQuery } from '../sql/search-words.ts';
 
 export interface CandidateQuery {
   filter: MemoryFilter;

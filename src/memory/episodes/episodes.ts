@@ -6,7 +6,7 @@ import { createRedactor, omissionsOf, type Omissions, type RedactedText } from '
 import { atPlace, atPlaceError } from '../at-place.ts';
 import { atOneMoment, type MemoryContext } from '../context.ts';
 import { embedAll, embedOne, vectorsOfOne, vectorsToWrite } from '../embed.ts';
-import { doOnce } from '../idempotency.ts';
+import { doOnce, findEarlierAnswer, type IdempotentRequest } from '../idempotency.ts';
 import { loadMemories, referenceKey } from '../memories.ts';
 import { findMaintenanceSession, isMaintenanceSession, refuseMaintenanceMark } from './maintenance.ts';
 import { normaliseMetadata, type KeptMetadata } from '../metadata.ts';
@@ -35,15 +35,23 @@ export interface StoreEpisodeInput {
 export async function storeEpisode(context: MemoryContext, input: StoreEpisodeInput): Promise<Episode> {
   authorize(context, 'mutation storeEpisode');
   const values = normaliseEpisode(context, input);
+  const id = (await findEarlierAnswer(context, toRequest(input))) ?? (await storeNew(context, input, values));
+  const [episode] = await loadEpisodes(context, [id]);
+  return episode as Episode;
+}
+
+async function storeNew(context: MemoryContext, input: StoreEpisodeInput, values: EpisodeValues): Promise<string> {
   const embedded = await embedOne(context, values.content);
-  const id = await mutate(context, async (mutation) => {
+  return mutate(context, async (mutation) => {
     const maintenance = await findMaintenanceSession(context, mutation.transaction, [values]);
     if (maintenance !== null) throw isMaintenanceSession(maintenance.sessionId);
     const embeddings = await vectorsOfOne(context, mutation.transaction, embedded);
     return appendEpisode(mutation, input, () => toNewEpisode(mutation, values, embeddings));
   });
-  const [episode] = await loadEpisodes(context, [id]);
-  return episode as Episode;
+}
+
+function toRequest({ idempotencyKey, ...input }: StoreEpisodeInput): IdempotentRequest {
+  return { operation: 'storeEpisode', idempotencyKey, input };
 }
 
 /** Several that commit together. One text that is refused refuses them all, and is named by its place. */
@@ -162,10 +170,10 @@ function hasKey({ idempotencyKey }: StoreEpisodeInput): boolean {
 
 async function appendEpisode(
   mutation: Mutation,
-  { idempotencyKey, ...input }: StoreEpisodeInput,
+  input: StoreEpisodeInput,
   describe: () => NewEpisode,
 ): Promise<string> {
-  return doOnce(mutation, { operation: 'storeEpisode', idempotencyKey, input }, async () => {
+  return doOnce(mutation, toRequest(input), async () => {
     const episode = describe();
     await insertMemories(mutation.transaction, 'episode', [episode]);
     return episode.columns.id;

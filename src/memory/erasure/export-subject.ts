@@ -1,4 +1,4 @@
-import { selectFactsAbout, selectMentions } from '../../db/sql/erase.ts';
+import { listFactsAbout, listMentions } from '../../db/queries/erasure.ts';
 import { memoryTypes } from '../../db/tables.ts';
 import { selectReceiptsOf } from '../../db/sql/receipts-of.ts';
 import { invalidInput } from '../../shared/errors.ts';
@@ -42,10 +42,9 @@ export async function exportSubject(context: MemoryContext, input: ExportInput):
   authorize(context, 'query exportSubject');
   const subject = normaliseName('subject', input.subject);
   const limit = checkLimit('first', input.limit, usualPage, mostExported);
-  const { tenantId } = context.principal;
   const client = context.db.client;
-  const about = await client.$queryRaw<MemoryReference[]>(selectFactsAbout(tenantId, subject));
-  const mentions = await client.$queryRaw<MemoryReference[]>(selectMentions(tenantId, subject));
+  const about = await listFactsAbout(client, subject);
+  const mentions = await listMentions(client, subject);
   const all = [...about, ...mentions];
   const start = startOf(all, input.after);
   const page = all.slice(start, start + limit);

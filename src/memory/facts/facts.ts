@@ -32,15 +32,20 @@ export type { Fact };
 export async function storeFact(context: MemoryContext, input: StoreFactInput): Promise<Fact> {
   authorize(context, 'mutation storeFact');
   const values = await decideSealing(context, normaliseFact(context, input));
-  const embedding = await embedOne(context, embeddedText(values));
   const { idempotencyKey, ...rest } = input;
   const request = { operation: 'storeFact', idempotencyKey, input: rest, isSecret: values.isSealed };
-  const id = await mutateOnce(context, request, async (mutation) => {
+  const write = async (mutation: Mutation, embedding: EmbeddedText): Promise<string> => {
     await requireEpisode(mutation, 'source_episode_id', values.sourceEpisodeId);
-    const written = await writeFact(mutation, input, values, embedding);
-    return written.id;
-  });
+    return (await writeFact(mutation, input, values, embedding)).id;
+  };
+  const prepare = (): Promise<EmbeddedText> => embedOne(context, embeddedText(values));
+  const id = await mutateOnce(context, request, write, { prepare, turn: turnOf(values) });
   return (await getMemory(context, { type: 'fact', id })).row as Fact;
+}
+
+/** About the key that `lockFactKeys` locks. Two keys that the database tells apart may share a turn, and merely wait. */
+function turnOf({ kind, scope, subject, predicate }: FactValues): string | undefined {
+  return kind === 'event' ? undefined : JSON.stringify([scope, subject, predicate]).toLowerCase();
 }
 
 export interface WrittenFact {

@@ -41,9 +41,8 @@ export const candidateConfidence = 0.5;
 export async function storeRule(context: MemoryContext, input: StoreRuleInput): Promise<Rule> {
   authorize(context, 'mutation storeRule');
   const values = normaliseRule(context, input);
-  const embedding = await embedOne(context, values.content);
   const { idempotencyKey, ...rest } = input;
-  const id = await mutateOnce(context, { operation: 'storeRule', idempotencyKey, input: rest }, async (mutation) => {
+  const write = async (mutation: Mutation, embedding: EmbeddedText): Promise<string> => {
     await requireEpisode(mutation, 'source_episode_id', values.sourceEpisodeId);
     await lockRuleTexts(mutation.transaction, [values]);
     const { warning, live } = await findKnownRule(mutation, values);
@@ -51,6 +50,10 @@ export async function storeRule(context: MemoryContext, input: StoreRuleInput): 
     if (live !== undefined) return confirmStored(mutation, live.id, input, values);
     await writeRule(mutation, values, embedding);
     return values.id;
+  };
+  const id = await mutateOnce(context, { operation: 'storeRule', idempotencyKey, input: rest }, write, {
+    prepare: () => embedOne(context, values.content),
+    turn: JSON.stringify(['rule', values.scope, values.content]).toLowerCase(),
   });
   return getRule(context, id);
 }

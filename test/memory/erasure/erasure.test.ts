@@ -6,12 +6,8 @@ import { findChainProblems, type ChainProblem } from '../../../src/memory/histor
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { countChanges, listChanges } from '../../../src/memory/history/diff.ts';
 import { ingestEpisodes, storeEpisode } from '../../../src/memory/episodes/episodes.ts';
-import {
-  eraseMemory,
-  eraseSubject,
-  planMemoryErasure,
-  planSubjectErasure,
-} from '../../../src/memory/erasure/erasure.ts';
+import { eraseMemory, eraseSubject } from '../../../src/memory/erasure/erasure.ts';
+import { planMemoryErasure, planSubjectErasure } from '../../../src/memory/erasure/plan-erasure.ts';
 import { storeFact, type Fact } from '../../../src/memory/facts/facts.ts';
 import { findMemoryAsOf, readHistory } from '../../../src/memory/history/history.ts';
 import { linkMemories } from '../../../src/memory/links/link-graph.ts';
