@@ -140,7 +140,7 @@ describe('a note of a butler', () => {
       expect(common).toMatchObject({ scope: 'global', sourceButler: null });
       expect(await find(byBertha)).toEqual([common?.id]);
       expect(await find(byAlfred)).toContain(own?.id);
-      await Promise.all([byAlfred, byBertha, byOperator].map((door) => door?.close()));
+      for (const opened of [byAlfred, byBertha, byOperator]) await opened?.close();
     });
   });
 });
