@@ -9,7 +9,7 @@ import { createTenantContext } from '../src/memory/context.ts';
 import { storeEpisode } from '../src/memory/episodes/episodes.ts';
 import { storeFact } from '../src/memory/facts/facts.ts';
 import { undoEvent } from '../src/memory/history/undo.ts';
-import { confirmMemory, forgetMemory } from '../src/memory/memories.ts';
+import { confirmMemory, forgetMemory } from '../src/memory/confirm-and-forget.ts';
 import { storeRule } from '../src/memory/rules/rules.ts';
 import { createLogger } from '../src/shared/logger.ts';
 import { ratio, type Benchmark, type Figure } from './benchmark.ts';

@@ -117,7 +117,7 @@ function requiresGrant(name: string): MemoryError {
     'FORBIDDEN',
     `${name} is done for all tenants: a grant to write in all is needed; given none`,
     {
-      hint: `Its schedule does it, and so does whoever runs the server: butler-memory job ${name}.`,
+      hint: `Its schedule runs it, or the operator of the server: butler-memory job ${name}.`,
     },
   );
 }

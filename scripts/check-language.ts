@@ -34,7 +34,10 @@ const habits: readonly Habit[] = [
     advice: 'name the thing: output, request, stored text',
   },
   { pattern: /\bby hand\b/gi, advice: 'say how: "manually", or name the command' },
-  { pattern: /\b(?:is|are|was|were|be|been) told\b/gi, advice: 'say shown, returned, logged or reported' },
+  {
+    pattern: /\b(?:is|are|was|were|be|been) told\b(?! (?:apart|from|by what))/gi,
+    advice: 'say shown, returned, logged or reported',
+  },
   { pattern: /\bforet(?:ell|old)|\bvigil\b/gi, advice: 'say plan or forecast; say watch' },
   { pattern: /\bout of the world\b/gi, advice: 'say permanently erase' },
 ];
@@ -56,8 +59,12 @@ export function findHabits(text: string, firstLine = 1): string[] {
 
 /** Returns the comments and the text literals of TypeScript, each with its first line. */
 export function extractProse(code: string): { text: string; line: number }[] {
-  const token = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g;
-  return [...code.matchAll(token)].map((match) => ({
+  // Comments first: a quotation mark in one, or in a regular expression before it, must not hide the next.
+  const comment = /\/\*[\s\S]*?\*\/|(?<=^|[\s;{,(])\/\/[^\n]*/gm;
+  const literal = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g;
+  const blanked = code.replace(comment, (text) => text.replace(/[^\n]/g, ' '));
+  const found = [...code.matchAll(comment), ...blanked.matchAll(literal)];
+  return found.map((match) => ({
     text: match[0].replace(/^\s*\/?\*+\/?[ \t]?|^\s*\/\/[ \t]?/gm, (mark) => mark.replace(/[^\n]/g, '')),
     line: code.slice(0, match.index).split('\n').length,
   }));

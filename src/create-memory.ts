@@ -113,7 +113,7 @@ export function embedderOptions({ butler, memory }: Config, logger: Logger): Par
 }
 
 /** With the threads, directories and leave to download of the embedding model. */
-export function rerankerOptions(config: Config, logger: Logger): CrossEncoderOptions {
+function rerankerOptions(config: Config, logger: Logger): CrossEncoderOptions {
   const { model, dtype } = config.memory.retrieval.crossEncoder;
   return { ...embedderOptions(config, logger), model, dtype };
 }

@@ -1,7 +1,7 @@
 import type { Principal } from '../memory/context.ts';
 import type { Grant } from './grant.ts';
 
-/** Who was let in, and for how long that holds. */
+/** An authenticated caller, and until when the authentication holds. */
 export interface Admission {
   readonly principal: Principal;
   /** When it is over by itself; null for one that has no end. */
@@ -10,7 +10,7 @@ export interface Admission {
   readonly tokenHash: string | null;
 }
 
-/** Who it is at home, and where else it may go. */
+/** A caller in its own tenant, with its grant over other tenants. */
 export interface Identity extends Admission {
   readonly grant: Grant | null;
 }

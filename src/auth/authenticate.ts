@@ -8,16 +8,16 @@ import { createJwtVerifier, unauthenticated } from './jwt.ts';
 import { hashToken, tokenPrefix } from './tokens.ts';
 
 export interface Authenticator {
-  /** Whether whoever reaches the port must say who they are. */
+  /** Whether callers must authenticate. */
   readonly isRequired: boolean;
   /**
-   * Who sends a request with this header, in the tenant that it names if it names any. Rejects with UNAUTHENTICATED whom
-   * nobody vouches for, and with FORBIDDEN who names a tenant that it may not enter.
+   * Authenticates the bearer of this header, in the tenant that it names, if any. Rejects with UNAUTHENTICATED for an
+   * invalid token, and with FORBIDDEN for a tenant that the caller may not enter.
    */
   authenticate(authorization: string | null | undefined, namedTenant?: string | null): Promise<Admission>;
 }
 
-/** With no authentication configured, whoever reaches the loopback address is the operator of the one tenant. */
+/** Without authentication, every caller on the loopback address is the operator of the one tenant. */
 export const localOperator: Principal = { tenantId: 'default', butler: null, role: 'operator', servesAll: true };
 
 interface Sources {

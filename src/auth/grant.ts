@@ -11,7 +11,7 @@ export interface Grant {
 
 export const everyTenant = '*';
 
-/** The header, and the key of graphql-ws' connectionParams, by which whoever has a grant says where it works. */
+/** The header, and the key of graphql-ws' connectionParams, in which the holder of a grant names the tenant. */
 export const tenantHeader = 'x-butler-tenant';
 
 /** A header has no letters but those of English: others come as a URL has them. */
@@ -23,7 +23,7 @@ export function decodeTenant(header: string): string {
   }
 }
 
-/** Who was let in, in the tenant that it named; or in its own, when it named none. */
+/** Returns the caller in the tenant that it named, or in its own if it named none. */
 export async function enterNamedTenant(
   db: Pick<Database, 'hasTenant'>,
   own: Principal,

@@ -16,7 +16,7 @@ import { normaliseName } from '../memory/text.ts';
 import type { Identity } from './admission.ts';
 import { everyTenant, type Grant } from './grant.ts';
 
-/** Who a JSON Web Token says that its bearer is, once it is proved that our issuer said so. */
+/** Verifies a JSON Web Token of our issuer and returns the identity of its bearer. */
 export type JwtVerifier = (token: string) => Promise<Identity>;
 
 type JwtConfig = Config['auth']['jwt'];
@@ -57,7 +57,7 @@ const signatures = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 function findKey({ jwksUrl, keyFile, algorithm }: JwtConfig): JWTVerifyGetKey | Promise<CryptoKey> {
   if (jwksUrl !== undefined) return keysOf(jwksUrl);
   const key = readKey(keyFile as string, algorithm);
-  // Whoever needs it first gets the reason; until then it is nobody's fault.
+  // The first use of the key reports the error; an unhandled rejection would end the process.
   key.catch(() => undefined);
   return key;
 }

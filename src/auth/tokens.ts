@@ -8,7 +8,7 @@ import { normaliseKey } from '../memory/text.ts';
 import { createRedactor, type Redactor } from '../redaction/redactor.ts';
 import { checkUuid } from '../memory/values.ts';
 
-/** What is known of a token: all but the token. */
+/** The record of a token, without the token. */
 export type TokenRecord = Omit<ApiToken, 'tokenHash'>;
 
 export interface NewToken {
@@ -23,7 +23,7 @@ export interface NewToken {
   acrossWrite?: boolean | undefined;
 }
 
-/** The token itself is told here and never again: only its hash is kept. */
+/** A new token. It is shown this once: only its hash is stored. */
 export interface IssuedToken {
   token: string;
   record: TokenRecord;

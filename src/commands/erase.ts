@@ -3,15 +3,13 @@ import { memoryTypes, type MemoryType } from '../db/tables.ts';
 import { invalidInput } from '../shared/errors.ts';
 import { recordReadByHand } from '../memory/accesses.ts';
 import { createTenantContext, type MemoryContext } from '../memory/context.ts';
+import { eraseMemory, eraseSubject, type Erasure } from '../memory/erasure/erasure.ts';
 import {
-  eraseMemory,
-  eraseSubject,
   planMemoryErasure,
   planSubjectErasure,
-  type Erasure,
   type ErasureCounts,
   type ErasurePlan,
-} from '../memory/erasure/erasure.ts';
+} from '../memory/erasure/plan-erasure.ts';
 import type { MemoryReference } from '../memory/links/links.ts';
 import { checkOneOf } from '../memory/values.ts';
 import { actor, chooseTenants, printLine, withCore } from './run.ts';

@@ -20,6 +20,12 @@ export function toMemoryError(error: unknown): unknown {
       hint: 'Nothing was changed. Try again.',
     });
   }
+  if (codes.length === 0 && isPoolTimeout(error)) {
+    return new MemoryError('QUEUE_FULL', 'every connection to the database is in use', {
+      cause: error,
+      hint: 'Nothing was changed. Try again shortly, or raise pool_size in [butler.db].',
+    });
+  }
   if (codes.some(isConnectionCode) || (codes.length === 0 && isConnectionMessage(error))) {
     return new MemoryError('DATABASE_UNAVAILABLE', 'the database cannot be reached', {
       cause: error,
@@ -54,9 +60,13 @@ function isConnectionCode(code: string): boolean {
 
 /** `pg` gives no code to a connection that it lost, or could not make in time. These are its words for that. */
 function isConnectionMessage(error: unknown): boolean {
-  const words =
-    /Connection terminated|Client .* is not queryable|timeout exceeded when trying to connect|timeout expired/;
+  const words = /Connection terminated|Client .* is not queryable|timeout expired/;
   return error instanceof Error && words.test(error.message);
+}
+
+/** `pg` says this of a full pool alone: a connection that it could not make in time was "terminated". */
+function isPoolTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('timeout exceeded when trying to connect');
 }
 
 /** SQLSTATE of an error of `pg`, or of the one that Prisma's adapter wrapped. */

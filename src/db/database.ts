@@ -6,6 +6,8 @@ import { toMemoryError } from './database-errors.ts';
 import { EventHub, hasEvents, type EventSignal } from './events/event-signal.ts';
 import { openEngine } from './engines/open-engine.ts';
 import { RoundTrips } from './round-trip.ts';
+import { milliseconds, readMoments } from './sql/moments.ts';
+import { Turns } from './turns.ts';
 import type { WithStoredFacts } from './stored-fact.ts';
 
 declare const transactional: unique symbol;
@@ -28,6 +30,11 @@ export interface TenantDatabase {
    * row, as text (JSON where a statement returns more). `settings` hold for these statements only.
    */
   roundTrip(statements: readonly Prisma.Sql[], settings?: Readonly<Record<string, string>>): Promise<(string | null)[]>;
+  /**
+   * Runs `work` when all earlier work of the same key in this process has ended. Writers that would wait for one lock in
+   * the database wait here instead, where waiting takes no connection.
+   */
+  inTurn<T>(key: string, work: () => Promise<T>): Promise<T>;
   /** The database of all tenants: queue, event signals, other tenants. */
   readonly database: Database;
 }
@@ -50,7 +57,7 @@ export interface Database {
   forTenant(tenantId: string, reach?: Reach): TenantDatabase;
   /** Whether there is such a tenant. */
   hasTenant(tenantId: string): Promise<boolean>;
-  /** Whose a token with this hash is, if it is valid at that moment. */
+  /** Finds the token with this hash, if it is valid at that moment. */
   findToken(hash: string, at: Date): Promise<FoundToken | undefined>;
   /** The tenants that have stored anything: for sweeps, which then visit each within its own boundary. */
   listTenants(): Promise<string[]>;
@@ -88,30 +95,35 @@ export async function openDatabase(
     transactionOptions: { maxWait: options.transactionTimeoutMs, timeout: options.transactionTimeoutMs },
   });
   const events = new EventHub(engine.eventChannel);
+  const turns = new Turns();
   const roundTrips = new RoundTrips((work) => withClient(engine.pool, work));
+  /** Returns the JSON value of one statement of the maintenance role, which sees no tenant's rows. */
+  const askMaintenance = async <T>(statement: Prisma.Sql): Promise<T | undefined> => {
+    const [, answer] = await roundTrips.send([enterMaintenance(options), statement]).catch(rethrow);
+    return answer == null ? undefined : (JSON.parse(answer) as T);
+  };
   const database: Database = {
     engine: engine.name,
     location: engine.location,
     isNew: engine.isNew,
     events,
     findToken: async (hash, at) => {
-      const { rows } = await asMaintenance(engine, options, (client) =>
-        client.query<FoundToken>(findToken, [hash, at]),
-      );
-      return rows[0];
+      const found = await askMaintenance<FoundToken & Record<string, unknown>>(Prisma.sql`
+        SELECT row_to_json(t)::text FROM (
+          SELECT tenant_id AS "tenantId", id::text, butler, role, across, across_write AS "acrossWrite",
+            ${Prisma.raw(milliseconds('last_used_at'))} AS "lastUsedAt",
+            ${Prisma.raw(milliseconds('expires_at'))} AS "expiresAt"
+          FROM memory_token(${hash}, ${at}::timestamptz)) t`);
+      if (found !== undefined) readMoments(found, ['lastUsedAt', 'expiresAt']);
+      return found;
     },
-    listTenants: async () => {
-      const { rows } = await asMaintenance(engine, options, (client) =>
-        client.query<{ tenant: string }>('SELECT memory_tenants() AS tenant'),
-      );
-      return rows.map(({ tenant }) => tenant);
-    },
-    listMasterKeys: async () => {
-      const { rows } = await asMaintenance(engine, options, (client) =>
-        client.query<{ masterKeyId: string; dataKeys: number }>(masterKeys),
-      );
-      return rows;
-    },
+    listTenants: async () =>
+      (await askMaintenance<string[]>(Prisma.sql`SELECT json_agg(t)::text FROM memory_tenants() t`)) ?? [],
+    listMasterKeys: async () =>
+      (await askMaintenance<{ masterKeyId: string; dataKeys: number }[]>(
+        Prisma.sql`SELECT json_agg(json_build_object('masterKeyId', master_key_id, 'dataKeys', data_keys))::text
+          FROM memory_master_keys()`,
+      )) ?? [],
     queueQuery: (text, values) => asMaintenance(engine, options, (client) => client.query(text, values)),
     asOwner: (work) =>
       withClient(engine.ownerPool, (client) => engine.withoutStatementTimeout(() => work(client))).catch(rethrow),
@@ -123,35 +135,26 @@ export async function openDatabase(
       await prisma.$disconnect();
       await engine.close();
     },
-    hasTenant: async (tenantId) => {
-      const { rows } = await asMaintenance(engine, options, (client) =>
-        client.query<{ exists: boolean }>('SELECT memory_tenant_exists($1) AS exists', [tenantId]),
-      );
-      return rows[0]?.exists === true;
-    },
-    forTenant: (tenantId, reach = {}) => bindTenant({ roundTrips, prisma, events, options, database }, tenantId, reach),
+    hasTenant: async (tenantId) =>
+      (await askMaintenance<boolean>(Prisma.sql`SELECT to_json(memory_tenant_exists(${tenantId}))::text`)) === true,
+    forTenant: (tenantId, reach = {}) =>
+      bindTenant({ roundTrips, prisma, events, turns, options, database }, tenantId, reach),
   };
   return database;
 }
-
-const findToken = `
-  SELECT tenant_id AS "tenantId", id::text, butler, role, last_used_at AS "lastUsedAt", expires_at AS "expiresAt",
-    across, across_write AS "acrossWrite"
-  FROM memory_token($1, $2)`;
-
-const masterKeys = 'SELECT master_key_id AS "masterKeyId", data_keys AS "dataKeys" FROM memory_master_keys()';
 
 interface Parts {
   roundTrips: RoundTrips;
   prisma: PrismaClient;
   events: EventHub;
+  turns: Turns;
   options: DatabaseOptions;
   database: Database;
 }
 
 /** Every transaction begins with the statement that sets tenant, butler and role. */
 function bindTenant(parts: Parts, tenantId: string, { butler, readOnly = false }: Reach): TenantDatabase {
-  const { roundTrips, prisma, events, options, database } = parts;
+  const { roundTrips, prisma, events, turns, options, database } = parts;
   const enter = (settings?: Readonly<Record<string, string>>): Prisma.Sql =>
     enterTenant(
       { tenantId, butler: butler ?? null, statementTimeoutMs: options.statementTimeoutMs },
@@ -178,6 +181,7 @@ function bindTenant(parts: Parts, tenantId: string, { butler, readOnly = false }
           if (opened !== undefined && hasEvents(opened)) events.raise(tenantId);
         });
     },
+    inTurn: (key, work) => turns.take(JSON.stringify([tenantId, key]), work),
     roundTrip: async (statements, settings) => {
       const [, ...answers] = await roundTrips.send([enter(settings), ...statements]).catch(rethrow);
       return answers;
@@ -217,6 +221,13 @@ function createTenantClient(prisma: PrismaClient, tenantId: string, head: Prisma
   return client as unknown as TenantClient;
 }
 
+function enterMaintenance({ statementTimeoutMs }: DatabaseOptions): Prisma.Sql {
+  return Prisma.sql`
+    SELECT set_config('TimeZone', 'UTC', true), set_config('statement_timeout', ${String(statementTimeoutMs)}, true),
+      set_config('role', 'butler_memory_maintenance', true)`;
+}
+
+/** For the queue, whose statements are its own and whose rows are of any shape. */
 async function asMaintenance<T>(
   engine: Engine,
   options: DatabaseOptions,
@@ -225,11 +236,8 @@ async function asMaintenance<T>(
   return withClient(engine.pool, async (client) => {
     await client.query('BEGIN');
     try {
-      await client.query(
-        `SELECT set_config('TimeZone', 'UTC', true), set_config('statement_timeout', $1, true),
-           set_config('role', 'butler_memory_maintenance', true)`,
-        [String(options.statementTimeoutMs)],
-      );
+      const { text, values } = enterMaintenance(options);
+      await client.query(text, values);
       const result = await work(client);
       await client.query('COMMIT');
       return result;

@@ -18,8 +18,8 @@ type WithClient = <T>(work: (client: PoolClient) => Promise<T>) => Promise<T>;
  * No statement is run, therefore, whose transaction was not prepared by the ones before it.
  *
  * To read and plan a search takes the database as long as to run it, so a connection keeps the statements that it has
- * met, under names. A pooler that gives each transaction another connection may lose those names: whoever meets that
- * does the whole again without, and all that come later do without from the start.
+ * met, under names. A pooler that gives each transaction another connection may lose those names: then the
+ * statements are sent again without names, and so are all later ones.
  */
 export class RoundTrips {
   readonly #withClient: WithClient;
@@ -78,7 +78,7 @@ interface PreparedStatement {
   values: (string | null)[];
 }
 
-/** What `pg` calls a query: it writes messages, and is told of the answers until the database is ready for the next. */
+/** A query of `pg`: writes messages, and handles the answers until the database is ready for the next. */
 class RoundTrip implements Submittable {
   readonly #statements: readonly PreparedStatement[];
   readonly #kept: KeptStatements | null;
@@ -152,7 +152,7 @@ function letOldestGo(connection: Connection, kept: KeptStatements): void {
 /** Texts of some kilobytes each, kept once and not for each connection. */
 const names = new LRUCache<string, string>({ max: 128 });
 
-/** By what it says: whoever shares the connection and uses the name means the same statement. */
+/** Names a statement by its text, so that equal names on one connection mean the same statement. */
 function nameOf(text: string): string {
   const known = names.get(text);
   if (known !== undefined) return known;

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** AES-256-GCM. Whoever holds the key can read, and can tell that not a bit was changed. */
+/** AES-256-GCM: authenticated encryption, so that a changed ciphertext does not decrypt. */
 const algorithm = 'aes-256-gcm';
 /** The first byte, so that another form can follow and both be read. */
 const form = 1;
@@ -18,7 +18,7 @@ export function encrypt(key: Buffer, plaintext: Buffer, binding: readonly string
 
 /**
  * Null when the bytes are not what was encrypted under this key for this place: a changed byte, another key, or a
- * ciphertext that was moved. Which of them cannot be told.
+ * ciphertext that was moved. The error cannot say which.
  */
 export function decrypt(key: Buffer, sealed: Uint8Array, binding: readonly string[]): Buffer | null {
   const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);

@@ -57,7 +57,7 @@ export interface SealedValues {
   metadata: unknown;
 }
 
-/** To so many bytes a text is filled up: "yes" and "no" must not be told apart by their length. */
+/** Plaintext is padded to a multiple of this: the length must not distinguish "yes" from "no". */
 const paddedBytes = 128;
 
 export function sealValues(

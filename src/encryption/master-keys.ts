@@ -50,7 +50,7 @@ function readKey({ key, text, file }: Given, warn: (message: string) => void): M
 const othersMay = 0o007;
 const groupMay = 0o070;
 
-/** Refused when everybody on the machine may read it. A group is how orchestrators hand out secrets: that is told only. */
+/** Refuses a file that everybody may read. Only warns if a group may: orchestrators hand out secrets that way. */
 function readKeyFile(name: string, file: string, warn: (message: string) => void): string {
   try {
     const { mode } = statSync(file);
@@ -73,7 +73,7 @@ function readKeyFile(name: string, file: string, warn: (message: string) => void
   }
 }
 
-/** A key for each purpose: what is told of one says nothing of another. */
+/** Derives a key for each purpose, so that a leak of one reveals nothing of another. */
 export function createMasterKey(key: Buffer): MasterKey {
   const id = createHmac('sha256', key).update('butler-memory: id of a master key').digest('hex').slice(0, 16);
   return { id, wrappingKey: deriveKey(key, 'butler-memory: wrapping of data keys') };

@@ -1,11 +1,11 @@
 import { builder } from './builder.ts';
-import type { FactKind, FactValidity } from '../memory/facts/facts.ts';
+import type { FactKind, FactValidity } from '../memory/facts/fact-values.ts';
 import type { Generation } from '../memory/generation.ts';
 import type { Maturity } from '../memory/rules/rule-maturity.ts';
 import type { Permanence } from '../memory/confidence.ts';
-import type { LinkDirection } from '../db/sql/links-of.ts';
+import type { LinkDirection } from '../db/queries/links.ts';
 import type { MemoryType } from '../db/tables.ts';
-import type { ChangeKind } from '../db/sql/changes-between.ts';
+import type { ChangeKind } from '../db/queries/past-states.ts';
 import type { Relation } from '../memory/links/links.ts';
 import type { Intent } from '../retrieval/query/intent.ts';
 import type { DropStage } from '../retrieval/pipeline/ranked.ts';

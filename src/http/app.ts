@@ -35,11 +35,11 @@ import type { ToolGroup } from '../config/tool-groups.ts';
 export interface App {
   /** Every HTTP request, so that a test needs no port. */
   fetch(request: Request): Promise<Response>;
-  /** For doors that are not HTTP: graphql-ws and MCP over stdio. What is not given is that of the current request. */
+  /** For doors that are not HTTP: graphql-ws and MCP over stdio. Fields that are not given come from the current request. */
   createContext(requestContext?: Partial<RequestContext>, caller?: Principal): GraphQLContext;
   /** With the tools of all groups that are configured, unless told otherwise; for the caller of each request, or `caller`. */
   createMcpServer(groups?: readonly ToolGroup[], caller?: Principal): McpServer;
-  /** Who may come in. */
+  /** Authenticates callers. */
   authenticator: Authenticator;
   /** For how long what they opened may go on. */
   grantWatch: GrantWatch;
@@ -100,9 +100,9 @@ export function createApp(core: MemoryCore, activityTimes: ActivityFeedTimes = {
       await queueStart;
       await core.embedder.load();
       await core.reranker?.load();
-      // Some megabytes, which the first context would wait for; a tokenizer that is not there is told now.
+      // Some megabytes, which the first context would wait for; a missing tokenizer fails the start.
       await loadTokenizer(core.config);
-      // Who waits for the start asks now.
+      // Clients that wait for the start ask now.
       health.forget();
     },
     stop: async () => {
@@ -171,7 +171,7 @@ function bindDatabase({ db }: MemoryCore, principal: Principal): Pick<MemoryCont
   return { principal, db: db.forTenant(tenantId, { butler }) };
 }
 
-/** Whoever did not come in through a door that asks is the operator, and only where nobody is asked. */
+/** Returns the operator for a call that no door authenticated; throws where authentication is required. */
 function requireOpenness({ isRequired }: Authenticator): Principal {
   if (isRequired) throw new MemoryError('UNAUTHENTICATED', 'authorization: a caller; given none');
   return localOperator;

@@ -136,7 +136,7 @@ function refuseForm({ method, headers }: Request): Response | undefined {
   return refuse(415, 'BAD_REQUEST', `content-type: application/json allowed; given ${describeGiven(given)}`);
 }
 
-/** Who cannot say who they are gets no further. */
+/** Authenticates the request; answers 401 on failure. */
 async function forCaller(
   request: Request,
   { authenticator, core, metrics }: Doors,

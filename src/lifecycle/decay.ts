@@ -1,7 +1,7 @@
 import { changeDecayed, findDecayed, findInversions, type DecayQuery } from '../db/queries/decay.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import { liveValidities } from '../memory/facts/facts.ts';
-import { invertRule } from '../memory/rules/rules.ts';
+import { liveValidities } from '../memory/facts/fact-values.ts';
+import { invertRule } from '../memory/rules/rule-marks.ts';
 import { changeInTransaction, runStage, startSweep, type Stage, type SweepOptions, type SweepReport } from './sweep.ts';
 
 /**

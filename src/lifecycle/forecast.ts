@@ -31,7 +31,7 @@ export interface ForecastChoice {
   inverted?: boolean;
 }
 
-export const longestForecastDays = 36_500;
+const longestForecastDays = 36_500;
 
 /** Lists what to review: live facts and rules in the order in which they fade. */
 export async function forecastFading(context: MemoryContext, choice: ForecastChoice): Promise<Forecast[]> {

@@ -10,7 +10,7 @@ export type HealthStatus = (typeof healthStatuses)[number];
 export interface HealthCheck {
   name: CheckName;
   status: HealthStatus;
-  /** What is wrong, or what is being waited for; null when all is well. */
+  /** What is wrong, or what it waits for; null when the status is ok. */
   detail: string | null;
 }
 
@@ -23,9 +23,9 @@ export interface Health {
 }
 
 export interface HealthProbe {
-  /** As it was at most `keptMs` ago: anybody may ask, and the checks ask the database. */
+  /** Cached for `keptMs`: anybody may call it, and the checks query the database. */
   read(): Promise<Health>;
-  /** What is known of it is out of date. */
+  /** Discards the cached result. */
   forget(): void;
 }
 
@@ -33,7 +33,7 @@ const keptMs = 1000;
 
 export type CheckFunction = () => Promise<Omit<HealthCheck, 'name'>>;
 
-/** A check that throws has failed, and its message says why: one broken part never hides the state of the others. */
+/** Runs all checks. A check that throws counts as failed, and does not hide the others. */
 export function createHealthProbe(
   engine: EngineName,
   checks: Record<CheckName, CheckFunction>,
@@ -45,7 +45,7 @@ export function createHealthProbe(
   };
   let latest: { health: Promise<Health>; doneAt: Date | null } | undefined;
   const isFresh = (doneAt: Date | null): boolean =>
-    // A clock that is set back must not keep it for longer.
+    // Absolute, so that a clock that is set back does not prolong the cache.
     doneAt === null || Math.abs(now().getTime() - doneAt.getTime()) < keptMs;
   return {
     read: () => {

@@ -19,20 +19,20 @@ export interface RunOptions extends SweepOptions {
   readonly startedBy: 'schedule' | 'person';
 }
 
-/** Runs jobs for whoever asks by name. It lives in jobs/; the doors know it by this. */
+/** Runs jobs by name. Implemented in jobs/, which the doors must not import. */
 export interface JobRunner {
   readonly names: readonly string[];
-  /** Answers with the run when it has ended, or while it still goes on if it takes long. */
+  /** Returns the run when it has ended, or as it is when it takes long. */
   run(context: MemoryContext, given: { name: string; dryRun: boolean }): Promise<JobRun>;
   /** The last run of a job of the whole server, for who may run one: no tenant keeps it, as it tells of the others. */
   findServerRun(context: MemoryContext, id: string): JobRun | null;
   stop(): Promise<void>;
 }
 
-/** How often a run that has nothing to tell says that it lives. */
+/** How often a run records its progress and that it is alive. */
 const signIntervalMs = 30_000;
 
-/** After so long without a sign its process is taken for dead. */
+/** A run without a sign for this long counts as lost. */
 const silenceLimitMs = 4 * signIntervalMs;
 
 export const jobRunStatuses = ['running', 'succeeded', 'failed', 'lost'] as const;
@@ -74,22 +74,22 @@ export interface StartedRun {
   readonly ended: Promise<JobRun>;
 }
 
-/** Does the sweep and keeps what came of it. A failure is the run's, not the caller's: look at its status. */
+/** Does the sweep and records the run. A failure is not thrown: the run has the status failed. */
 export async function recordRun(context: MemoryContext, job: TenantSweep, options: RunOptions): Promise<JobRun> {
   const { ended } = await startRun(context, job, options);
   return ended;
 }
 
-/** The same, for who wants to know its id before it has ended. It is written down by then. */
+/** Records the start of a run, and returns it before the sweep has ended. */
 export async function startRun(context: MemoryContext, job: TenantSweep, options: RunOptions): Promise<StartedRun> {
-  // A dry run leaves no trace, not even this one.
+  // A dry run is not recorded.
   if (options.dryRun) return startUnkeptRun(context, job, options);
   const run = begin(context, job, options);
   await context.db.client.jobRun.create({ data: { ...run, report: {} } });
   return { run, ended: finish(context, job, options, run) };
 }
 
-/** Nothing of it is written down: neither that it began nor what came of it. */
+/** Starts a run that is not recorded. */
 export function startUnkeptRun(context: MemoryContext, job: TenantSweep, options: RunOptions): StartedRun {
   const run = begin(context, job, options);
   return { run, ended: attempt(context, job, options).then((outcome) => ({ ...run, ...outcome })) };
@@ -149,12 +149,12 @@ interface Signs {
   stop(): void;
 }
 
-/** Writes down how far it came at every interval, so that others can see it; and that it lives, when it did not move. */
+/** Records the progress of a run at every interval, and that its process is alive. */
 function keepSigns(context: MemoryContext, write: (data: Prisma.JobRunUpdateInput) => Promise<unknown>): Signs {
   let reached: { done: number; total: number | null } = { done: 0, total: null };
   const timer = setInterval(() => {
     write({ ...reached, lastSignAt: context.now() }).catch((error: unknown) =>
-      context.logger.warn({ err: error }, 'the progress of a job could not be written down'),
+      context.logger.warn({ err: error }, 'could not record the progress of a job'),
     );
   }, signIntervalMs).unref();
   return {

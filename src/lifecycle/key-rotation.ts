@@ -7,7 +7,7 @@ import {
   type FactToSeal,
   type KeysQuery,
 } from '../db/queries/facts-to-seal.ts';
-import { setEmbedding } from '../db/sql/set-embedding.ts';
+import { updateEmbeddings } from '../db/queries/embeddings.ts';
 import { rewrapDataKey, sealValues } from '../encryption/data-key.ts';
 import { MemoryError } from '../shared/errors.ts';
 import type { MemoryContext } from '../memory/context.ts';
@@ -216,10 +216,9 @@ async function writeVectors(
   vectors: ReadonlyMap<string, EmbeddedText>,
 ): Promise<void> {
   if (rows.length === 0) return;
-  const { tenantId } = context.principal;
   const texts = rows.map(({ id }) => vectors.get(id) as EmbeddedText);
   const embeddings = await vectorsToWrite(context, transaction, texts);
   for (const [place, { id }] of rows.entries()) {
-    await transaction.$executeRaw(setEmbedding('fact', { tenantId, id }, embeddings[place] ?? []));
+    await updateEmbeddings(transaction, { type: 'fact', id }, embeddings[place] ?? []);
   }
 }

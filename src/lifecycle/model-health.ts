@@ -4,10 +4,10 @@ import type { MemoryContext } from '../memory/context.ts';
 import { describeModel, isSameModel, type VersionInUse } from '../memory/embedding-versions.ts';
 import { readProgress, type VersionProgress } from './embedding-progress.ts';
 
-/** To count rows takes a while, and whoever asks for health asks often. */
+/** Cached, because counting rows takes a while and health is polled. */
 const keptForMs = 10_000;
 
-/** What is to be said of the models that tenants are searched by; nothing when it is the configured one everywhere. */
+/** Describes tenants whose vectors are not of the configured model. */
 export class ModelHealth {
   readonly #db: Database;
   readonly #embedder: Embedder;
@@ -23,7 +23,7 @@ export class ModelHealth {
     if (this.#last === null || !isFresh) this.#last = { readAt: performance.now(), lines: this.#describe() };
     const { lines } = this.#last;
     return lines.catch((error: unknown) => {
-      // A failure is not kept: the next one to ask may find the database back.
+      // A failure is not cached: the database may be back for the next call.
       if (this.#last?.lines === lines) this.#last = null;
       throw error;
     });

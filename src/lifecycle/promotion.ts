@@ -9,7 +9,7 @@ import {
 import { millisecondsPerDay, millisecondsPerHour } from '../shared/durations.ts';
 import { decayRates, type Permanence } from '../memory/confidence.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import { liveValidities } from '../memory/facts/facts.ts';
+import { liveValidities } from '../memory/facts/fact-values.ts';
 import { changeInTransaction, runStage, startSweep, type Stage, type SweepOptions, type SweepReport } from './sweep.ts';
 
 /**

@@ -8,7 +8,7 @@ import {
 } from '../db/queries/stats.ts';
 import type { Permanence } from '../memory/confidence.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import { isLive } from '../memory/facts/facts.ts';
+import { isLive } from '../memory/facts/fact-values.ts';
 import { generationOf, generations, type Generation } from '../memory/generation.ts';
 import { isPermitted } from '../memory/permissions.ts';
 import type { Maturity } from '../memory/rules/rule-maturity.ts';

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 const current = new AsyncLocalStorage<AbortSignal>();
 
-/** Aborted when whoever waits for the work that is being done has been answered without it. */
+/** Returns a signal that is aborted when the deadline of the current request has passed. */
 export function currentDeadline(): AbortSignal | undefined {
   return current.getStore();
 }

@@ -1,4 +1,3 @@
-import type { Config } from '../config/schema.ts';
 import { millisecondsPerDay } from '../shared/durations.ts';
 
 export const permanences = ['permanent', 'stable', 'standard', 'volatile', 'ephemeral'] as const;
@@ -28,11 +27,4 @@ export function effectiveConfidence(memory: Decaying, now: Date): number {
   const anchor = memory.lastConfirmedAt ?? memory.createdAt;
   const days = Math.max(0, (now.getTime() - anchor.getTime()) / millisecondsPerDay);
   return memory.confidence * Math.exp(-memory.decayRate * days);
-}
-
-export type ConfidenceBand = 'normal' | 'fading' | 'expired';
-
-export function confidenceBand(effective: number, facts: Config['memory']['facts']): ConfidenceBand {
-  if (effective >= facts.retrievalConfidenceThreshold) return 'normal';
-  return effective >= facts.expiryConfidenceThreshold ? 'fading' : 'expired';
 }

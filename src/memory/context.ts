@@ -10,7 +10,7 @@ import type { Vault } from './vault.ts';
 export const roles = ['viewer', 'butler', 'operator', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
-/** Who asks. Comes from the authenticated connection, never from an argument. */
+/** The caller. Comes from the authenticated connection, never from an argument. */
 export interface Principal {
   /** The tenant that is worked in: of a visitor, not its own. */
   readonly tenantId: string;
@@ -45,15 +45,15 @@ export interface MemoryContext {
   readonly logger: Logger;
   readonly config: Config;
   readonly requestContext: RequestContext;
-  /** Who events say it was, where that is not the principal itself: a job works for nobody in particular. */
+  /** The actor of events, where it is not the principal: a job has no caller. */
   readonly actor?: string;
-  /** Where given: gets the id of the event of each write, for whoever may want to undo it. */
+  /** Where given: gets the id of the event of each write, so that it can be undone. */
   readonly recorded?: string[];
   /** Where given: gets the id of a memory that was known already, and was confirmed instead of stored. */
   readonly confirmed?: string[];
-  /** Where given: is told how many of each kind were taken out of what was to be kept. */
+  /** Where given: counts the redacted findings by kind. */
   readonly redacted?: RedactionCounts;
-  /** Where given: is told which texts were cut. */
+  /** Where given: lists the truncated texts. */
   readonly cut?: TextCut[];
 }
 
@@ -63,7 +63,7 @@ export function atOneMoment(context: MemoryContext): MemoryContext {
   return { ...context, now: () => moment };
 }
 
-/** Who did it, as events record it. */
+/** Returns the actor, as events record it. */
 export function actorOf({ principal, actor }: Pick<MemoryContext, 'principal' | 'actor'>): string {
   if (actor !== undefined) return actor;
   const { role, butler, visit, credential } = principal;

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantClient, Transaction } from '../db/database.ts';
-import { lockActiveKey, matchPredicates, type StoredKey } from '../db/sql/data-keys.ts';
+import { lockActiveKey, matchesPatterns, type StoredKey } from '../db/queries/data-keys.ts';
 import { newWrappedKey, unwrapDataKey, type DataKey } from '../encryption/data-key.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';
 import { MemoryError } from '../shared/errors.ts';
@@ -16,8 +16,7 @@ export async function isToBeSealed(context: KeyContext, predicate: string): Prom
   if (vault.patternSource === null) return false;
   const known = vault.isSealed.get(predicate);
   if (known !== undefined) return known;
-  const [row] = await db.client.$queryRaw<{ isMatch: boolean }[]>(matchPredicates([predicate], vault.patternSource));
-  const isMatch = row?.isMatch ?? false;
+  const isMatch = await matchesPatterns(db.client, predicate, vault.patternSource);
   vault.isSealed.set(predicate, isMatch);
   return isMatch;
 }
@@ -37,17 +36,16 @@ export async function prepareSealing(context: MemoryContext): Promise<void> {
 
 /** The key to seal with, which stays the active one until the transaction ends. */
 export async function useActiveKey(context: MemoryContext, transaction: Transaction): Promise<DataKey> {
-  const { tenantId } = context.principal;
   // A row that was retired while it was waited for is not there any more, and its successor is seen by the next look.
   for (let looks = 0; looks < 3; looks++) {
-    const [row] = await transaction.$queryRaw<StoredKey[]>(lockActiveKey(tenantId));
-    if (row !== undefined) return unwrap(context, row);
+    const row = await lockActiveKey(transaction);
+    if (row !== null) return unwrap(context, row);
     if ((await findActive(context, transaction)) === null) await createKey(context, transaction);
   }
   throw new MemoryError('CONFLICT', 'the data keys are being changed by others', { hint: 'Send it again.' });
 }
 
-/** A key by its id, whoever made it. Within a transaction that is under way, give it: it has the only connection. */
+/** Returns a key by its id. Within a transaction that is under way, give it: it has the only connection. */
 export async function getDataKey(
   context: KeyContext,
   id: string,

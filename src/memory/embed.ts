@@ -1,5 +1,5 @@
 import type { Transaction } from '../db/database.ts';
-import type { NewEmbedding } from '../db/sql/set-embedding.ts';
+import type { NewEmbedding } from '../db/queries/embeddings.ts';
 import { modelKey, type Embedder, type EmbeddingModel } from '../embedding/embedder.ts';
 import { MemoryError } from '../shared/errors.ts';
 import type { RedactedText } from '../redaction/redactor.ts';

@@ -1,25 +1,24 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Transaction } from '../db/database.ts';
 import {
+  embeddingSlots,
+  listSlotDimensions,
   lockEmbeddingVersions,
-  selectSlotDimensions,
+  type EmbeddingSlot,
   type EmbeddingVersionRow,
-} from '../db/sql/lock-embedding-versions.ts';
-import type { EmbeddingSlot } from '../db/sql/set-embedding.ts';
+} from '../db/queries/embeddings.ts';
 import { modelKey, type EmbeddingModel } from '../embedding/embedder.ts';
 import { MemoryError } from '../shared/errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { atOneMoment, type MemoryContext } from './context.ts';
 import { recordEvent, recordEvents, type EventInput } from './events.ts';
 
-export const embeddingSlots = ['primary', 'alternate'] as const satisfies readonly EmbeddingSlot[];
-
 /** One that is building or active. */
 export type VersionInUse = EmbeddingVersionRow;
 
 /**
- * What this process last saw of each tenant, in each database: good enough to prepare vectors by, and checked by whoever
- * writes them.
+ * The versions that this process last saw of each tenant, in each database: good enough to prepare vectors by, and
+ * checked when they are written.
  */
 const lastSeen = new WeakMap<Database, Map<string, readonly VersionInUse[]>>();
 
@@ -43,7 +42,7 @@ export async function lockVersions(
   lock: 'shared' | 'alone' = 'shared',
 ): Promise<readonly VersionInUse[]> {
   const { tenantId } = context.principal;
-  const versions = await transaction.$queryRaw<VersionInUse[]>(lockEmbeddingVersions(tenantId, lock));
+  const versions = await lockEmbeddingVersions(transaction, lock);
   seenIn(context).set(tenantId, versions);
   return versions;
 }
@@ -98,7 +97,7 @@ async function chooseSlot(
 ): Promise<EmbeddingSlot> {
   const free = embeddingSlots.filter((slot) => versions.every((version) => version.slot !== slot));
   if (free.length === 0) throw noFreeSlot(versions, model);
-  const columns = await transaction.$queryRaw<{ slot: EmbeddingSlot; dimensions: number }[]>(selectSlotDimensions);
+  const columns = await listSlotDimensions(transaction);
   const fits = (slot: EmbeddingSlot): boolean =>
     columns.some((column) => column.slot === slot && column.dimensions === model.dimensions);
   const slot = free.find(fits);

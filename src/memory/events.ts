@@ -1,10 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../db/database.ts';
-import { announceEvents } from '../db/events/event-signal.ts';
-import { insertCreations } from '../db/sql/insert-creations.ts';
-import { insertEvents } from '../db/sql/insert-events.ts';
-import type { MemoryType } from '../db/tables.ts';
-import { MemoryError } from '../shared/errors.ts';
+import { insertEvents, type EventRow } from '../db/queries/events.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Omissions } from '../redaction/redactor.ts';
 import { actorOf, type MemoryContext } from './context.ts';
@@ -103,44 +99,26 @@ export interface EventInput {
   details?: Prisma.InputJsonObject;
 }
 
-/** One for each change, in the transaction of the change: a change that commits without its event cannot be. */
-export async function recordEvent(context: MemoryContext, transaction: Transaction, event: EventInput): Promise<void> {
-  await recordEvents(context, transaction, [event]);
-}
-
-/** Several, in their order. */
+/** Records what was done, in the transaction that does it: a change that commits without its event cannot be. */
 export async function recordEvents(
   context: MemoryContext,
   transaction: Transaction,
   events: readonly EventInput[],
 ): Promise<void> {
-  announceEvents(transaction);
-  tellRecorded(context, events);
-  await transaction.$executeRaw(insertEvents(events.map((event) => rowOf(context, event))));
+  await insertEvents(
+    transaction,
+    events.map((event) => toEventRow(context, event)),
+  );
 }
 
-/** Of memories of one type that were just inserted, in their order: what is after is the row as the database has it. */
-export async function recordCreationEvents(
-  context: MemoryContext,
-  transaction: Transaction,
-  type: MemoryType,
-  events: readonly EventInput[],
-): Promise<void> {
-  const [first, ...others] = events.map((event) => rowOf(context, event));
-  if (first === undefined) return;
-  announceEvents(transaction);
-  tellRecorded(context, events);
-  const count = await transaction.$executeRaw(insertCreations(type, [first, ...others]));
-  if (count !== events.length)
-    throw new MemoryError('NOT_FOUND', `${events.length - count} of the new ${type}s are not there`);
+export async function recordEvent(context: MemoryContext, transaction: Transaction, event: EventInput): Promise<void> {
+  await recordEvents(context, transaction, [event]);
 }
 
-/** Consequences have no id of their own choice: they are undone with what caused them. */
-function tellRecorded({ recorded }: MemoryContext, events: readonly EventInput[]): void {
-  for (const { id } of events) if (id !== undefined) recorded?.push(id);
-}
-
-function rowOf(context: MemoryContext, event: EventInput): Prisma.MemoryEventCreateManyInput {
+/** Completes an event with when it was, by whom and on which request. */
+export function toEventRow(context: MemoryContext, event: EventInput): EventRow {
+  // Consequences have no id of their own choice: they are undone with what caused them.
+  if (event.id !== undefined) context.recorded?.push(event.id);
   const { principal, requestContext } = context;
   return {
     tenantId: principal.tenantId,

@@ -3,7 +3,7 @@ import { memoryTypes, type MemoryType } from '../db/tables.ts';
 import { invalidInput } from '../shared/errors.ts';
 import { permanences } from './confidence.ts';
 import type { MemoryContext } from './context.ts';
-import { factKinds, factValidities, liveValidities } from './facts/facts.ts';
+import { factKinds, factValidities, liveValidities } from './facts/fact-values.ts';
 import { generations } from './generation.ts';
 import { onlyButlerOf, requireScope } from './reach.ts';
 import { maturities } from './rules/rule-maturity.ts';
@@ -11,8 +11,8 @@ import { normaliseName } from './text.ts';
 import { checkDate, checkNumber, checkOneOf, checkOptionalUuid, checkTags, globalScope } from './values.ts';
 
 /**
- * Which memories are wanted, as callers say it: the same for searches, recalls, lists and the timeline. What is left out
- * or null does not narrow. A list lets through what is in it, and must not be empty; `tags` asks for all of its tags, so an
+ * Which memories are wanted, as callers say it: the same for searches, recalls, lists and the timeline. A field that
+ * is left out or null does not narrow. A list allows its values, and must not be empty; `tags` asks for all of its tags, so an
  * empty one asks for none. A memory whose type lacks what a field asks about (the subject of a rule) does not come.
  */
 export interface FilterInput {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { TenantClient } from '../db/database.ts';
+import { findEarlierWrite } from '../db/queries/idempotency-keys.ts';
 import { keyedDigest } from '../encryption/data-key.ts';
 import { MemoryError } from '../shared/errors.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
 import { getDataKey, useActiveKey } from './data-keys.ts';
 import { mutate, type Mutation } from './mutation.ts';
@@ -9,7 +10,7 @@ import { createRedactor } from '../redaction/redactor.ts';
 import { normaliseKey } from './text.ts';
 
 export interface IdempotentRequest {
-  /** What is done, so that one key cannot stand for two different things. */
+  /** The operation, so that one key cannot stand for two different ones. */
   operation: string;
   idempotencyKey: string | null | undefined;
   input: unknown;
@@ -17,16 +18,39 @@ export interface IdempotentRequest {
   isSecret?: boolean | undefined;
 }
 
+export interface OnceOptions<Prepared> {
+  /** Computes what takes long and needs no transaction, such as a vector. Left out for a write that was done before. */
+  prepare?: () => Promise<Prepared>;
+  /** Writers that name the same one here would wait for the same lock. */
+  turn?: string | undefined;
+}
+
 /**
- * A write that may be sent twice and is done once. The key is claimed in the transaction of the write: a second caller
- * waits for the first, and then gets the first one's answer.
+ * Does a write that may be sent twice once. The key is claimed in the transaction of the write: a second caller waits for
+ * the first, and then gets the first one's answer.
  */
-export async function mutateOnce(
+export async function mutateOnce<Prepared = void>(
   context: MemoryContext,
   request: IdempotentRequest,
-  work: (mutation: Mutation) => Promise<string>,
+  work: (mutation: Mutation, prepared: Prepared) => Promise<string>,
+  { prepare, turn }: OnceOptions<Prepared> = {},
 ): Promise<string> {
-  return mutate(context, (mutation) => doOnce(mutation, request, () => work(mutation)));
+  const earlier = await findEarlierAnswer(context, request);
+  if (earlier !== null) return earlier;
+  const prepared = (await prepare?.()) as Prepared;
+  const write = (): Promise<string> =>
+    mutate(context, (mutation) => doOnce(mutation, request, () => work(mutation, prepared)));
+  return turn === undefined ? write() : context.db.inTurn(turn, write);
+}
+
+/** Returns the answer of a write that was done under the key before; null if there is none. */
+export async function findEarlierAnswer(
+  context: MemoryContext,
+  { idempotencyKey, ...request }: IdempotentRequest,
+): Promise<string | null> {
+  if (idempotencyKey == null) return null;
+  const key = normaliseKey(createRedactor(context), 'idempotency_key', idempotencyKey);
+  return readAnswer(context, context.db.client, { key, ...request });
 }
 
 /** The same within a mutation that is under way, such as one of a batch. */
@@ -35,20 +59,17 @@ export async function doOnce(
   { operation, idempotencyKey, input, isSecret = false }: IdempotentRequest,
   work: () => Promise<string>,
 ): Promise<string> {
-  if (idempotencyKey === null || idempotencyKey === undefined) return work();
+  if (idempotencyKey == null) return work();
   const { context, transaction, tenantId, now, eventId } = mutation;
   const key = normaliseKey(createRedactor(context), 'idempotency_key', idempotencyKey);
   const inputDigest = await digestInput(mutation, input, isSecret);
-  const claim: Prisma.IdempotencyKeyCreateManyInput = {
-    tenantId,
-    key,
-    operation,
-    inputDigest,
-    response: {},
-    createdAt: now,
-  };
+  const claim = { tenantId, key, operation, inputDigest, response: {}, createdAt: now };
   const { count } = await transaction.idempotencyKey.createMany({ data: [claim], skipDuplicates: true });
-  if (count === 0) return earlierAnswer(mutation, { key, operation, input });
+  if (count === 0) {
+    const answer = await readAnswer(context, transaction, { key, operation, input });
+    if (answer === null) throw new Error(`the idempotency key ${key} is there and cannot be read`);
+    return answer;
+  }
   const id = await work();
   const response = { id, eventId } satisfies KeptAnswer;
   await transaction.idempotencyKey.update({ where: { tenantId_key: { tenantId, key } }, data: { response } });
@@ -61,40 +82,32 @@ interface KeptAnswer {
   eventId: string;
 }
 
-async function earlierAnswer(
-  mutation: Mutation,
+async function readAnswer(
+  context: MemoryContext,
+  client: TenantClient,
   { key, operation, input }: { key: string; operation: string; input: unknown },
-): Promise<string> {
-  const { transaction, tenantId } = mutation;
-  const earlier = await transaction.idempotencyKey.findUniqueOrThrow({ where: { tenantId_key: { tenantId, key } } });
-  if ('erased' in (earlier.response as object)) {
+): Promise<string | null> {
+  const earlier = await findEarlierWrite(client, key);
+  if (earlier === null) return null;
+  if ('erased' in earlier.response) {
     throw new MemoryError('CONFLICT', `idempotency_key: what was done under ${JSON.stringify(key)} was erased since`, {
       hint: 'Choose a new key if it is to be stored anew.',
     });
   }
-  if (earlier.operation !== operation || !(await isDigestOf(mutation, earlier.inputDigest, input))) {
+  if (earlier.operation !== operation || !(await isDigestOf({ context, client }, earlier.inputDigest, input))) {
     throw new MemoryError(
       'CONFLICT',
       `idempotency_key: a key that was not used for another request; given ${JSON.stringify(key)}, used for ${earlier.operation}`,
       { hint: 'Send the same input again, or choose a new key.' },
     );
   }
-  const { id, eventId } = earlier.response as Partial<KeptAnswer> & { id: string };
-  if (eventId !== undefined) await tellEarlierEvent(mutation, eventId);
-  return id;
+  // Reported once more: a caller that lost the first answer can undo by the second.
+  if (earlier.eventId !== null) context.recorded?.push(earlier.eventId);
+  if (earlier.entityId !== null && earlier.eventType?.endsWith('.confirmed')) context.confirmed?.push(earlier.entityId);
+  return (earlier.response as unknown as KeptAnswer).id;
 }
 
-/** Whoever lost the first answer can undo by the second. */
-async function tellEarlierEvent({ context, transaction, tenantId }: Mutation, id: string): Promise<void> {
-  const where = { tenantId_id: { tenantId, id } };
-  const select = { eventType: true, entityId: true };
-  const event = await transaction.memoryEvent.findUnique({ where, select });
-  if (event === null) return;
-  context.recorded?.push(id);
-  if (event.eventType.endsWith('.confirmed')) context.confirmed?.push(event.entityId);
-}
-
-/** What is kept of an input to know it again. Keyed if the input is secret. */
+/** Returns the digest by which an input is recognized. Keyed if the input is secret. */
 export async function digestInput(mutation: Mutation, input: unknown, isSecret: boolean): Promise<string> {
   return isSecret ? secretDigestOf(mutation, input) : digestOf(input);
 }
@@ -116,10 +129,15 @@ async function secretDigestOf({ context, transaction }: Mutation, input: unknown
   return `${secretMark}:${key.id}:${keyedDigest(key, textOf(input))}`;
 }
 
-export async function isDigestOf({ context, transaction }: Mutation, digest: string, input: unknown): Promise<boolean> {
+/** Returns whether the digest is that of the input. */
+export async function isDigestOf(
+  { context, client }: { context: MemoryContext; client: TenantClient },
+  digest: string,
+  input: unknown,
+): Promise<boolean> {
   const [mark, keyId, hash] = digest.split(':');
   if (mark !== secretMark || keyId === undefined) return digest === digestOf(input);
-  return hash === keyedDigest(await getDataKey(context, keyId, transaction), textOf(input));
+  return hash === keyedDigest(await getDataKey(context, keyId, client), textOf(input));
 }
 
 function sortFields(value: unknown): unknown {

@@ -1,15 +1,13 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../db/database.ts';
 import type { MemoryType } from '../db/tables.ts';
-import { selectSnapshot } from '../db/queries/snapshots.ts';
+import { insertEvents, type EventRow } from '../db/queries/events.ts';
+import { insertMemories, updateMemory, type Columns, type NewMemory } from '../db/queries/memories.ts';
 import { MemoryError } from '../shared/errors.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
 import type { Omissions } from '../redaction/redactor.ts';
 import { atOneMoment, type MemoryContext } from './context.ts';
-import { recordCreationEvents, recordEvent, type EventInput } from './events.ts';
-
-/** A row as an event keeps it: column names as in the database. */
-export type Snapshot = Prisma.JsonObject;
+import { vectorsOfOne, type EmbeddedText } from './embed.ts';
+import { toEventRow, type EventInput } from './events.ts';
 
 /**
  * One write of a caller, in one transaction. One event says what the caller did; the others (the fact that was
@@ -23,13 +21,9 @@ export interface Mutation {
   readonly now: Date;
   /** Of the event that says what the caller did. */
   readonly eventId: string;
+  /** Completes an event of this mutation: its id, cause, time, actor and request. */
+  toEventRow(event: EventInput): EventRow;
   record(event: EventInput): Promise<void>;
-  /** Of a row that was just inserted. */
-  recordCreation(
-    target: { type: MemoryType; id: string },
-    eventType: EventInput['eventType'],
-    omissions: Omissions,
-  ): Promise<void>;
   /** The same mutation, whose events are consequences. */
   readonly consequence: Mutation;
 }
@@ -47,57 +41,50 @@ export function createMutation(caller: MemoryContext, transaction: Transaction, 
   const context = atOneMoment(caller);
   const { tenantId } = context.principal;
   const common = { context, transaction, tenantId, eventId, now: context.now() };
-  const recorder = (known: Partial<EventInput>): Pick<Mutation, 'record' | 'recordCreation'> => ({
-    record: (event) => recordEvent(context, transaction, { ...event, ...known }),
-    recordCreation: ({ type, id }, eventType, omissions) => {
-      const event = { eventType, entityType: type, entityId: id, omissions, ...known };
-      return recordCreationEvents(context, transaction, type, [event]);
-    },
-  });
+  const describe = (known: Partial<EventInput>): Pick<Mutation, 'toEventRow' | 'record'> => {
+    const complete = (event: EventInput): EventRow => toEventRow(context, { ...event, ...known });
+    return { toEventRow: complete, record: (event) => insertEvents(transaction, [complete(event)]) };
+  };
   const consequence: Mutation = {
     ...common,
-    ...recorder({ causeEventId: eventId }),
+    ...describe({ causeEventId: eventId }),
     get consequence() {
       return consequence;
     },
   };
   const own = { id: eventId, ...(causeEventId !== undefined && { causeEventId }) };
-  return { ...common, ...recorder(own), consequence };
+  return { ...common, ...describe(own), consequence };
 }
 
-/** Changes a row and records it: the row is locked, so what the event calls before and after really were. */
-export async function changeMemory(
+/** Stores a memory with its vectors and its event. */
+export async function createMemory<Type extends MemoryType>(
   mutation: Mutation,
-  target: { type: MemoryType; id: string },
+  type: Type,
+  columns: NewMemory<Type>['columns'],
+  { embedding, omissions }: { embedding: EmbeddedText; omissions: Omissions },
+): Promise<void> {
+  const { context, transaction } = mutation;
+  const embeddings = await vectorsOfOne(context, transaction, embedding);
+  const event = mutation.toEventRow({ eventType: `${type}.stored`, entityType: type, entityId: columns.id, omissions });
+  await insertMemories(transaction, type, [{ columns, embeddings, event }]);
+}
+
+interface ChangeDetails extends Pick<EventInput, 'omissions' | 'details' | 'revertsEventId'> {
+  /** Of its new text. Without one, its vectors stay. */
+  embedding?: EmbeddedText | undefined;
+}
+
+/** Changes columns of a memory, and records the row as it was before and is after. */
+export async function changeMemory<Type extends MemoryType>(
+  mutation: Mutation,
+  target: { type: Type; id: string },
   eventType: EventInput['eventType'],
-  change: () => Promise<unknown>,
-  told: Pick<EventInput, 'omissions' | 'details'> = {},
+  columns: Columns<Type>,
+  { embedding, ...details }: ChangeDetails = {},
 ): Promise<void> {
-  const before = await readSnapshot(mutation, target, true);
-  await change();
-  const after = await readSnapshot(mutation, target, false);
-  await mutation.record({ eventType, entityType: target.type, entityId: target.id, before, after, ...told });
-}
-
-/** Records several rows that were just inserted, each a write of its own, in their order. */
-export async function recordCreations(
-  context: MemoryContext,
-  transaction: Transaction,
-  type: MemoryType,
-  created: readonly { id: string; omissions: Omissions }[],
-): Promise<void> {
-  const events = created.map(({ id, omissions }): EventInput => {
-    return { id: uuidv7(), eventType: `${type}.stored`, entityType: type, entityId: id, omissions };
-  });
-  await recordCreationEvents(context, transaction, type, events);
-}
-
-export async function readSnapshot(
-  { transaction, tenantId }: Mutation,
-  { type, id }: { type: MemoryType; id: string },
-  lock: boolean,
-): Promise<Snapshot> {
-  const rows = await transaction.$queryRaw<{ snapshot: Snapshot }[]>(selectSnapshot(type, tenantId, id, lock));
-  if (rows[0] === undefined) throw new MemoryError('NOT_FOUND', `${type} ${id} is not there`);
-  return rows[0].snapshot;
+  const { context, transaction } = mutation;
+  const embeddings = embedding === undefined ? null : await vectorsOfOne(context, transaction, embedding);
+  const event = mutation.toEventRow({ eventType, entityType: target.type, entityId: target.id, ...details });
+  const isThere = await updateMemory(transaction, target, { columns, embeddings, event });
+  if (!isThere) throw new MemoryError('NOT_FOUND', `${target.type} ${target.id} is not there`);
 }

@@ -165,7 +165,7 @@ interface Target {
 function forbidden({ principal: { role } }: Caller, action: Action, what: string): MemoryError {
   const row = permissions[action];
   const isOwner = row[role] === 'own';
-  // Who may do it on its own needs a role that may do it on everything; who may not do it at all, one that may.
+  // A role that may do it on its own memories needs one that may on all; a role that may not at all, one that may.
   const needed = roles.filter((other) => row[other] === 'allowed' || (row[other] === 'own' && !isOwner));
   return new MemoryError('FORBIDDEN', `role must be ${listRoles(needed)} for ${what} (got ${role})`, {
     hint: isOwner ? `The role ${role} may do it only for ${row.ownMeans}.` : 'Use a token of that role.',

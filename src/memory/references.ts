@@ -9,21 +9,7 @@ import { isReadOnly } from './permissions.ts';
 
 type Reader = Pick<MemoryContext, 'principal' | 'now'>;
 
-/**
- * Counts memories that were returned to someone who asked: one more reference each, now, by this session. One statement for
- * each type, and no event: an event for each read would bury those that tell of a change.
- */
-export async function bumpReferences(
-  context: MemoryContext,
-  references: readonly MemoryReference[],
-  sessionId: string | null = null,
-): Promise<void> {
-  const pending = new PendingReferences();
-  pending.count(references, context.now(), sessionOf(context, sessionId));
-  await pending.write(context.db, mostSessionsOf(context));
-}
-
-/** A digest of the session that reads. Without an id, a session is one butler on one UTC day. */
+/** Returns a digest of the session that reads. Without an id, a session is one butler on one UTC day. */
 function sessionOf({ principal, now }: Reader, sessionId: string | null): string {
   return hash('sha256', sessionId ?? `${principal.butler ?? ''} ${now().toISOString().slice(0, 10)}`).slice(0, 16);
 }
@@ -33,7 +19,7 @@ function mostSessionsOf({ config }: Pick<MemoryContext, 'config'>): number {
   return config.memory.mid.promoteAfterSessions;
 }
 
-/** What is not written yet of one memory. */
+/** The references of one memory that are not written yet. */
 interface Pending extends ReferenceCount {
   sessions: string[];
 }
@@ -106,8 +92,9 @@ const mostPending = 100_000;
 const writeAfterMs = 100;
 
 /**
- * Writes references after the answer was sent, so that nobody waits for them. What arrives while a write is under way
- * goes with the next one. A failed write is logged and tried again with the next; `stop` writes all that is left.
+ * Writes references after the answer was sent, one statement for each type, and without an event: an event for each read
+ * would bury the changes. References that arrive during a write go with the next one. A failed write is logged and
+ * retried with the next; `stop` writes all that is left.
  */
 export class ReferenceQueue {
   readonly #db: Database;

@@ -4,7 +4,7 @@ import { openValues, sealValues, type DataKey, type SealedValues } from '../encr
 import { MemoryError } from '../shared/errors.ts';
 import type { MemoryContext } from './context.ts';
 import { getDataKey, type KeyContext } from './data-keys.ts';
-import type { Snapshot } from './mutation.ts';
+import type { Snapshot } from '../db/queries/snapshots.ts';
 
 /** What stands where the content of a sealed fact was. No word that a search could find. */
 export const sealedPlaceholder = '***';

@@ -4,8 +4,8 @@ import type { RedactedText, Redactor } from '../redaction/redactor.ts';
 /** What is longer is cut: a memory is something to recall, and not a document. */
 export const contentLimit = 20_000;
 /** What is longer than this was not meant as a memory at all, and is refused. */
-export const contentRefusalLimit = 200_000;
-export const nameLimit = 200;
+const contentRefusalLimit = 200_000;
+const nameLimit = 200;
 
 /**
  * The stored form of free text: no NUL (PostgreSQL refuses it), runs of blanks collapsed, without what must not be kept,

@@ -3,7 +3,7 @@ import { invalidInput } from '../shared/errors.ts';
 import type { RedactedText, Redactor } from '../redaction/redactor.ts';
 import { normaliseLabel, normaliseName } from './text.ts';
 
-export const tagCountLimit = 64;
+const tagCountLimit = 64;
 export const globalScope = 'global';
 
 export function checkUuid(field: string, given: string): string {

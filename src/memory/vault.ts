@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Config } from '../config/schema.ts';
 import type { Database } from '../db/database.ts';
@@ -12,34 +13,11 @@ export interface Vault {
   /** A regular expression for the predicates, in the form of keys, whose facts are sealed; null where none are. */
   readonly patternSource: string | null;
   /** Data keys by tenant and id. */
-  readonly dataKeys: Bounded<DataKey>;
+  readonly dataKeys: LRUCache<string, DataKey>;
   /** Whether facts of a predicate are sealed, by the predicate as it is written. */
-  readonly isSealed: Bounded<boolean>;
+  readonly isSealed: LRUCache<string, boolean>;
   /** Tenants that are known to have a data key. */
-  readonly tenants: Bounded<true>;
-}
-
-/** Remembers the last so many; what was forgotten is asked for again. */
-class Bounded<Value> {
-  readonly #values = new Map<string, Value>();
-  readonly #most: number;
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  get(name: string): Value | undefined {
-    const value = this.#values.get(name);
-    if (value !== undefined) this.set(name, value);
-    return value;
-  }
-
-  set(name: string, value: Value): void {
-    this.#values.delete(name);
-    this.#values.set(name, value);
-    const [oldest] = this.#values.keys();
-    if (this.#values.size > this.#most && oldest !== undefined) this.#values.delete(oldest);
-  }
+  readonly tenants: LRUCache<string, true>;
 }
 
 const mostDataKeys = 1000;
@@ -60,9 +38,9 @@ export function createVault(config: Config, logger: Pick<Logger, 'warn'>): Vault
   return {
     masterKeys,
     patternSource: patternSource(predicates),
-    dataKeys: new Bounded(mostDataKeys),
-    isSealed: new Bounded(mostPredicates),
-    tenants: new Bounded(mostTenants),
+    dataKeys: new LRUCache({ max: mostDataKeys }),
+    isSealed: new LRUCache({ max: mostPredicates }),
+    tenants: new LRUCache({ max: mostTenants }),
   };
 }
 

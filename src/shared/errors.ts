@@ -45,7 +45,7 @@ export class MemoryError extends Error {
   }
 }
 
-const outages: ReadonlySet<string> = new Set(['DATABASE_UNAVAILABLE', 'STORAGE_FULL']);
+const outages: ReadonlySet<string> = new Set(['DATABASE_UNAVAILABLE', 'STORAGE_FULL', 'QUEUE_FULL']);
 
 /** Tells a lost or full database from an error that one row causes. */
 export function isOutage(error: unknown): boolean {

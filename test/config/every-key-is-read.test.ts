@@ -15,7 +15,6 @@ import { sweepConsolidation } from '../../src/lifecycle/consolidation/consolidat
 import { isBacklogLong } from '../../src/lifecycle/consolidation/claim.ts';
 import { failRun } from '../../src/lifecycle/consolidation/fail.ts';
 import { createLogger } from '../../src/shared/logger.ts';
-import { confidenceBand } from '../../src/memory/confidence.ts';
 import { earnedMaturity, isAntiPattern } from '../../src/memory/rules/rule-maturity.ts';
 import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { startServer } from '../../src/http/server.ts';
@@ -146,7 +145,6 @@ function decideWithPolicies(): void {
   const { memory } = recorded.config;
   const longAgo = new Date(0);
   const now = new Date();
-  confidenceBand(0.1, memory.facts);
   earnedMaturity({ successCount: 100, harmfulCount: 0, createdAt: longAgo }, now, memory.rules);
   earnedMaturity({ successCount: 5, harmfulCount: 0, createdAt: longAgo }, now, memory.rules);
   isAntiPattern({ successCount: 0, harmfulCount: 9, createdAt: longAgo }, memory.rules);

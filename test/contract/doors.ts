@@ -7,20 +7,14 @@ import { MemoryError } from '../../src/shared/errors.ts';
 import { effectiveConfidence } from '../../src/memory/confidence.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
 import { ingestEpisodes, storeEpisode, type StoreEpisodeInput } from '../../src/memory/episodes/episodes.ts';
-import { storeFact, type StoreFactInput } from '../../src/memory/facts/facts.ts';
+import { storeFact } from '../../src/memory/facts/facts.ts';
+import type { StoreFactInput } from '../../src/memory/facts/fact-values.ts';
 import { generationOf, type Generational } from '../../src/memory/generation.ts';
 import { readHistory } from '../../src/memory/history/history.ts';
 import { linkMemories, type Link, type LinkMemoriesInput } from '../../src/memory/links/link-graph.ts';
 import type { MemoryReference, Relation } from '../../src/memory/links/links.ts';
-import {
-  confirmMemory,
-  forgetMemory,
-  getMemory,
-  memoryTypeOf,
-  restoreMemory,
-  type MemoryRow,
-  type MemoryWrite,
-} from '../../src/memory/memories.ts';
+import { getMemory, memoryTypeOf, type MemoryRow } from '../../src/memory/memories.ts';
+import { confirmMemory, forgetMemory, restoreMemory, type MemoryWrite } from '../../src/memory/confirm-and-forget.ts';
 import { claimForAgent, submitOutput, type AgentClaimInput } from '../../src/lifecycle/consolidation/agent.ts';
 import { requeueEpisodes, type RequeueInput } from '../../src/lifecycle/consolidation/requeue.ts';
 import type { RedactionCounts, TextCut } from '../../src/redaction/redactor.ts';
@@ -34,7 +28,8 @@ import {
   type EditRuleInput,
   type RuleWrite,
 } from '../../src/memory/rules/rule-changes.ts';
-import { markRule, storeRule, type MarkRuleInput, type StoreRuleInput } from '../../src/memory/rules/rules.ts';
+import { storeRule, type StoreRuleInput } from '../../src/memory/rules/rules.ts';
+import { markRule, type MarkRuleInput } from '../../src/memory/rules/rule-marks.ts';
 import { readStats, type Count } from '../../src/lifecycle/stats.ts';
 import { undoEvent, type UndoInput } from '../../src/memory/history/undo.ts';
 import { buildContext, type ContextInput } from '../../src/retrieval/context/context.ts';

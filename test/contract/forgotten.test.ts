@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createToken } from '../../src/auth/tokens.ts';
-import type { FactValidity } from '../../src/memory/facts/facts.ts';
+import type { FactValidity } from '../../src/memory/facts/fact-values.ts';
 import type { Principal } from '../../src/memory/context.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';

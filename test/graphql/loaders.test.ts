@@ -4,7 +4,8 @@ import { claimForAgent, submitOutput } from '../../src/lifecycle/consolidation/a
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { storeFact } from '../../src/memory/facts/facts.ts';
-import { markRule, storeRule } from '../../src/memory/rules/rules.ts';
+import { storeRule } from '../../src/memory/rules/rules.ts';
+import { markRule } from '../../src/memory/rules/rule-marks.ts';
 import { buildContext } from '../../src/retrieval/context/context.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { requestGraphQL } from '../support/graphql-request.ts';

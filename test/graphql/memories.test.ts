@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { storeFact } from '../../src/memory/facts/facts.ts';
-import { confirmMemory, forgetMemory } from '../../src/memory/memories.ts';
+import { confirmMemory, forgetMemory } from '../../src/memory/confirm-and-forget.ts';
 import { storeRule } from '../../src/memory/rules/rules.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { requestGraphQL, type GraphQLAnswer } from '../support/graphql-request.ts';

@@ -2,7 +2,8 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { storeFact } from '../../src/memory/facts/facts.ts';
-import { markRule, storeRule } from '../../src/memory/rules/rules.ts';
+import { storeRule } from '../../src/memory/rules/rules.ts';
+import { markRule } from '../../src/memory/rules/rule-marks.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { requestGraphQL } from '../support/graphql-request.ts';
 

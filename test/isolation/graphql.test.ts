@@ -2,7 +2,7 @@ import { getNamedType, isEnumType, type GraphQLArgument, type GraphQLField } fro
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';
 import type { Principal } from '../../src/memory/context.ts';
-import { planSubjectErasure } from '../../src/memory/erasure/erasure.ts';
+import { planSubjectErasure } from '../../src/memory/erasure/plan-erasure.ts';
 import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { storeFact } from '../../src/memory/facts/facts.ts';
 import { roleReference, type OperationKind as Kind } from '../../scripts/docs/role-reference.ts';

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { MemoryError } from '../../src/shared/errors.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
 import { storeFact } from '../../src/memory/facts/facts.ts';
-import { forgetMemory } from '../../src/memory/memories.ts';
+import { forgetMemory } from '../../src/memory/confirm-and-forget.ts';
 import { disableRule } from '../../src/memory/rules/rule-changes.ts';
 import { permissions } from '../../src/memory/permissions.ts';
 import type { RoleReferenceRow } from '../../scripts/docs/role-reference.ts';

@@ -6,7 +6,7 @@ import { listChanges } from '../../src/memory/history/diff.ts';
 import { ingestEpisodes, storeEpisode, type Episode } from '../../src/memory/episodes/episodes.ts';
 import { findMemoryAsOf, readHistory } from '../../src/memory/history/history.ts';
 import { linkMemories, loadEnds } from '../../src/memory/links/link-graph.ts';
-import { forgetMemory } from '../../src/memory/memories.ts';
+import { forgetMemory } from '../../src/memory/confirm-and-forget.ts';
 import { undoEvent } from '../../src/memory/history/undo.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';

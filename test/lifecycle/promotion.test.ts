@@ -4,8 +4,8 @@ import { sweepPromotions } from '../../src/lifecycle/promotion.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeEpisode, type Episode } from '../../src/memory/episodes/episodes.ts';
 import type { Fact } from '../../src/memory/facts/facts.ts';
-import { forgetMemory } from '../../src/memory/memories.ts';
-import { bumpReferences } from '../../src/memory/references.ts';
+import { forgetMemory } from '../../src/memory/confirm-and-forget.ts';
+import { countReferences } from '../support/references.ts';
 import { undoEvent } from '../../src/memory/history/undo.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
@@ -35,7 +35,7 @@ interface Read {
 async function refer({ id }: { id: string }, count: number, reads: Read[] = twoSessions()): Promise<void> {
   for (const { session = null, butler = 'alfred' } of reads) {
     const reader = { ...context(), principal: { ...context().principal, butler } };
-    await bumpReferences(reader, [{ type: 'fact', id }], session);
+    await countReferences(reader, [{ type: 'fact', id }], session);
   }
   for (const [table, read] of [
     ['facts', reads.length],

@@ -8,12 +8,13 @@ import { modelKey, type Embedder } from '../../src/embedding/embedder.ts';
 import { Prisma, type EmbeddingVersion } from '../../src/generated/prisma/client.ts';
 import { listVersionProgress } from '../../src/lifecycle/embedding-progress.ts';
 import { sweepEmbeddings, type ReembedOptions } from '../../src/lifecycle/reembed.ts';
-import { insertEpisodes } from '../../src/db/sql/insert-episodes.ts';
+import { insertMemories, type NewMemory } from '../../src/db/queries/memories.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { embedOne, vectorsOfOne } from '../../src/memory/embed.ts';
 import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { storeFact } from '../../src/memory/facts/facts.ts';
-import { forgetMemory } from '../../src/memory/memories.ts';
+import { createMutation } from '../../src/memory/mutation.ts';
+import { forgetMemory } from '../../src/memory/confirm-and-forget.ts';
 import { editRule } from '../../src/memory/rules/rule-changes.ts';
 import { storeRule } from '../../src/memory/rules/rules.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
@@ -408,8 +409,10 @@ describe.runIf(testEngine === 'postgres')('a writer that is under way at the swi
       expect(embeddings).toMatchObject([{ version: { slot: 'primary' } }]);
       chosen.open();
       await committing.passed;
-      const row = episodeRow('written at the last moment');
-      await transaction.$executeRaw(insertEpisodes([{ ...row, tenantId, requestId: 'r', embeddings }]));
+      const columns = episodeColumns('written at the last moment');
+      const stored = { eventType: 'episode.stored', entityType: 'episode', entityId: columns.id } as const;
+      const event = createMutation(writer, transaction).toEventRow(stored);
+      await insertMemories(transaction, 'episode', [{ columns, embeddings, event }]);
     });
     await chosen.passed;
     const over = new AbortController();
@@ -457,9 +460,7 @@ describe.runIf(testEngine === 'postgres')('a writer that is under way at the swi
     }
   }
 
-  function episodeRow(
-    content: string,
-  ): Omit<Parameters<typeof insertEpisodes>[0][0], 'tenantId' | 'requestId' | 'embeddings'> {
+  function episodeColumns(content: string): NewMemory<'episode'>['columns'] {
     const id = '019a0000-0000-7000-8000-000000000001';
     const times = { createdAt: core.start, expiresAt: core.day(7), observedAt: null };
     return {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { confidenceBand, decayRates, effectiveConfidence } from '../../src/memory/confidence.ts';
-import { testConfig } from '../support/config.ts';
+import { decayRates, effectiveConfidence } from '../../src/memory/confidence.ts';
 
 const createdAt = new Date('2026-01-01T00:00:00Z');
 const daysLater = (days: number): Date => new Date(createdAt.getTime() + days * 86_400_000);
@@ -32,20 +31,5 @@ describe('effective confidence', () => {
 
   it('does not grow when the confirmation lies in the future', () => {
     expect(effectiveConfidence({ ...fact, lastConfirmedAt: daysLater(5) }, createdAt)).toBe(0.8);
-  });
-});
-
-describe('the band of a confidence', () => {
-  const { facts } = testConfig().memory;
-
-  it.each([
-    [1, 'normal'],
-    [0.2, 'normal'],
-    [0.199_999, 'fading'],
-    [0.05, 'fading'],
-    [0.049_999, 'expired'],
-    [0, 'expired'],
-  ])('of %d is %s', (effective, band) => {
-    expect(confidenceBand(effective, facts)).toBe(band);
   });
 });

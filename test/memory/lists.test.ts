@@ -9,9 +9,10 @@ import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { storeFact } from '../../src/memory/facts/facts.ts';
 import type { FilterInput } from '../../src/memory/filter.ts';
 import { countList, listMemories, type ListChoice, type Listed } from '../../src/memory/lists.ts';
-import { forgetMemory } from '../../src/memory/memories.ts';
+import { forgetMemory } from '../../src/memory/confirm-and-forget.ts';
 import { promoteRule } from '../../src/memory/rules/rule-changes.ts';
-import { markRule, storeRule } from '../../src/memory/rules/rules.ts';
+import { storeRule } from '../../src/memory/rules/rules.ts';
+import { markRule } from '../../src/memory/rules/rule-marks.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { insertRow, rowOf, type Row } from '../support/rows.ts';
 

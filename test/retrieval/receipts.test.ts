@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact, type StoreFactInput } from '../../src/memory/facts/facts.ts';
-import { confirmMemory, forgetMemory, referenceKey } from '../../src/memory/memories.ts';
+import { storeFact } from '../../src/memory/facts/facts.ts';
+import type { StoreFactInput } from '../../src/memory/facts/fact-values.ts';
+import { referenceKey } from '../../src/memory/memories.ts';
+import { confirmMemory, forgetMemory } from '../../src/memory/confirm-and-forget.ts';
 import { editRule } from '../../src/memory/rules/rule-changes.ts';
 import { storeRule } from '../../src/memory/rules/rules.ts';
 import { buildContext, type ContextOutcome } from '../../src/retrieval/context/context.ts';

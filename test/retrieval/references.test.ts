@@ -7,8 +7,9 @@ import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { storeFact } from '../../src/memory/facts/facts.ts';
 import type { MemoryReference } from '../../src/memory/links/links.ts';
 import { getMemory } from '../../src/memory/memories.ts';
-import { bumpReferences, ReferenceQueue } from '../../src/memory/references.ts';
+import { ReferenceQueue } from '../../src/memory/references.ts';
 import { storeRule } from '../../src/memory/rules/rules.ts';
+import { countReferences } from '../support/references.ts';
 import { newTenant, useRetrieval } from './setup.ts';
 
 const retrieval = useRetrieval();
@@ -32,7 +33,7 @@ describe('a reference', () => {
   it('is counted once for each memory of an answer, with its time, and changes nothing else', async () => {
     const before = await Promise.all(references.map((reference) => getMemory(context, reference)));
     await retrieval.after(1, async () => {
-      await bumpReferences(context, [...references, ...references]);
+      await countReferences(context, [...references, ...references]);
       const after = await Promise.all(references.map((reference) => getMemory(context, reference)));
 
       const counted = { referenceCount: 1, lastReferencedAt: context.now() };
@@ -46,20 +47,20 @@ describe('a reference', () => {
   it('writes no event', async () => {
     const events = (): Promise<number> => context.db.client.memoryEvent.count();
     const before = await events();
-    await bumpReferences(context, references);
+    await countReferences(context, references);
 
     expect(await events()).toBe(before);
   });
 
   it('does not reach into another tenant', async () => {
-    await bumpReferences(retrieval.context({ principal: newTenant() }), references);
+    await countReferences(retrieval.context({ principal: newTenant() }), references);
 
     expect(await counts()).toEqual([0, 0, 0]);
   });
 
   it('is not made earlier by a bump that comes late', async () => {
-    await retrieval.after(2, () => bumpReferences(context, references));
-    await bumpReferences(context, references);
+    await retrieval.after(2, () => countReferences(context, references));
+    await countReferences(context, references);
     const expected = await retrieval.after(2, async () => context.now());
 
     for (const reference of references) {
@@ -72,7 +73,7 @@ describe('a reference', () => {
 
   it('of many callers at once, in any order, is counted each time', async () => {
     const bumps = Array.from({ length: 10 }, (_, index) =>
-      bumpReferences(context, index % 2 ? references : references.toReversed()),
+      countReferences(context, index % 2 ? references : references.toReversed()),
     );
     await Promise.all(bumps);
 
@@ -95,14 +96,14 @@ describe('the sessions of a fact', () => {
     const by = of(10);
     const jeeves = { ...by, principal: { ...by.principal, butler: 'jeeves' } };
     const [first, second] = [randomUUID(), randomUUID()];
-    for (const id of [first, first, second, first, second]) await bumpReferences(by, references, id);
+    for (const id of [first, first, second, first, second]) await countReferences(by, references, id);
     expect(await sessions()).toBe(2);
-    await bumpReferences(by, references);
-    await bumpReferences(by, references);
+    await countReferences(by, references);
+    await countReferences(by, references);
     expect(await sessions()).toBe(3);
-    await bumpReferences(jeeves, references);
+    await countReferences(jeeves, references);
     expect(await sessions()).toBe(4);
-    await retrieval.after(1, () => bumpReferences(jeeves, references));
+    await retrieval.after(1, () => countReferences(jeeves, references));
     expect(await sessions()).toBe(5);
   });
 

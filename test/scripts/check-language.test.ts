@@ -39,12 +39,14 @@ describe('findHabits', () => {
 });
 
 it('reads comments and texts of code, and no code', () => {
-  const code = "// one\nconst byHand = 'two'; /* three\n * four */\nconst five = `six`;";
+  const code =
+    "// one\nconst byHand = 'two'; /* three\n * four */\nconst five = `six`;\nconst eight = /['`]/;\n/** Seven. */";
 
   expect(extractProse(code)).toEqual([
     { text: 'one', line: 1 },
-    { text: "'two'", line: 2 },
     { text: expect.stringMatching(/three\nfour/) as string, line: 2 },
+    { text: expect.stringContaining('Seven.') as string, line: 6 },
+    { text: "'two'", line: 2 },
     { text: '`six`', line: 4 },
   ]);
 });

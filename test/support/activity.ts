@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { findHorizon } from '../../src/memory/activity/activity.ts';
+import { findHorizon } from '../../src/db/queries/activity.ts';
 import type { EventInput } from '../../src/memory/events.ts';
 import { recordEvent } from '../../src/memory/events.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
@@ -38,7 +38,7 @@ export async function writeEvent(context: MemoryContext, event: Partial<EventInp
  * hold them back for a moment.
  */
 export async function untilReadable({ db }: MemoryContext): Promise<void> {
-  await eventually(async () => expect((await findHorizon(db)).heldBackIds).toEqual([]));
+  await eventually(async () => expect((await findHorizon(db.client)).heldBackIds).toEqual([]));
 }
 
 /** So many writes by so many writers at once. Gives the ids of all events. */

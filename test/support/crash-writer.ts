@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { openDatabase, type Database } from '../../src/db/database.ts';
 import type { DatabaseOptions } from '../../src/db/engines/engine.ts';
-import { insertCreations } from '../../src/db/sql/insert-creations.ts';
+import { insertMemories } from '../../src/db/queries/memories.ts';
 import { readInput } from './run-typescript.ts';
 
 /**
@@ -26,10 +26,10 @@ async function writePair(open: Database): Promise<string> {
   const id = randomUUID();
   const now = new Date();
   await open.forTenant(tenant).transaction(async (transaction) => {
-    await transaction.rule.create({ data: { tenantId: tenant, id, content: 'Serve tea at five.', createdAt: now } });
     const event = { tenantId: tenant, id: randomUUID(), eventType: 'rule.stored', entityType: 'rule', entityId: id };
     const origin = { occurredAt: now, actor: 'test', requestId: 'test', payload: { before: null } };
-    await transaction.$executeRaw(insertCreations('rule', [{ ...event, ...origin }]));
+    const columns = { id, content: 'Serve tea at five.', createdAt: now };
+    await insertMemories(transaction, 'rule', [{ columns, embeddings: [], event: { ...event, ...origin } }]);
   });
   return id;
 }

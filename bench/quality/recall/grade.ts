@@ -58,7 +58,7 @@ export function gradeReliability(answers: readonly Answer[]): Figure[] {
   return [...figures, { what: 'calibration error of the relevance', value: (error / first.length).toFixed(3) }];
 }
 
-export function isHit({ found, answers }: Answer, within: number): boolean {
+function isHit({ found, answers }: Answer, within: number): boolean {
   return found.slice(0, within).some((key) => key !== undefined && answers.includes(key));
 }
 

@@ -8,7 +8,7 @@ import { readMigrations, type Migration } from '../migrate.ts';
  * A build makes an embedded database once, with every migration applied and no row in it, and ships it: to create and
  * migrate one takes seconds of CPU time. docs/decisions/0005-a-template-of-the-database.md says what its copies share.
  */
-export const templateFolder: string = join(packageRoot, 'dist', 'database-template');
+const templateFolder: string = join(packageRoot, 'dist', 'database-template');
 
 /** The template of this version; null where the build made none, or made one for other migrations or packages. */
 export async function findTemplate(folder = templateFolder, migrations?: Migration[]): Promise<string | null> {

@@ -132,8 +132,8 @@ function readProcessFields(pid: number): string[] {
 }
 
 /**
- * Two starters may both find the same dead lock. Whoever makes the takeover file removes it, and only if it still is
- * the one that was judged dead; the other tries again and meets the winner.
+ * Two starters may both find the same dead lock. The one that creates the takeover file removes it, and only if it
+ * still is the one that was judged dead; the other tries again and meets the winner.
  */
 function removeStale(lockFile: string, judged: Holder | null): void {
   const takeover = `${lockFile}.takeover`;

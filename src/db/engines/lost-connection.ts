@@ -2,8 +2,8 @@ import type { Duplex } from 'node:stream';
 import type { Pool, PoolClient, QueryResult } from 'pg';
 
 /**
- * A lost connection has rolled back already, but whoever meets the error sends ROLLBACK to it all the same, as Prisma
- * does; the failure of that would hide the error that says why. So it succeeds.
+ * A lost connection has rolled back already, but callers such as Prisma send ROLLBACK on it
+ * anyway; the failure of that would hide the error that says why. So it succeeds.
  */
 export function forgiveRollbackOfLostConnections(pool: Pool): void {
   pool.on('connect', (client: PoolClient) => {

@@ -149,7 +149,7 @@ class PgliteThread {
   }
 
   /**
-   * Whoever starts the server learns the directory, and callers do not. Errors of PostgreSQL, as Prisma would wrap others:
+   * The log names the directory, the error does not, because callers see it. Errors of PostgreSQL, as Prisma would wrap others:
    * SQLSTATE disk_full and cannot_connect_now.
    */
   #cannotOpen(reason: string): Error {
@@ -184,7 +184,7 @@ class PgliteThread {
     if (ending === undefined) return reason;
     this.#running = undefined;
     this.#worker = ending.terminate().then(() => this.#open());
-    this.#worker.catch(() => undefined); // Whoever connects next is told.
+    this.#worker.catch(() => undefined); // The next connection reports it.
     return reason;
   }
 

@@ -6,13 +6,13 @@ import { Client, type ClientConfig, type Pool } from 'pg';
 export interface EventChannel {
   /** Tells the other processes, soon, that events of this tenant were committed. */
   send(tenantId: string): void;
-  /** From now on `hear` is told each tenant that others sent, and `undefined` when something may have been missed. */
+  /** Calls `hear` with each tenant that others sent, and with `undefined` when one may have been missed. */
   listen(hear: (tenantId: string | undefined) => void): void;
   close(): Promise<void>;
 }
 
 const channelName = 'butler_memory_events';
-/** Commits within this time are told together. */
+/** Commits within this time are announced together. */
 const sendGapMs = 20;
 const firstRetryMs = 200;
 const longestRetryMs = 10_000;
@@ -21,7 +21,7 @@ const longestRetryMs = 10_000;
  * LISTEN and NOTIFY of PostgreSQL. A NOTIFY holds a lock of the whole cluster while its transaction commits, so writers
  * that carried one would commit one after the other. It is therefore sent after the commit, in a transaction of its own
  * that waits for no disk, and one for many commits. What is lost with a process that dies in between, or behind a pooler
- * in transaction mode, where LISTEN hears nothing, is found by whoever looks into the table now and then.
+ * in transaction mode, where LISTEN hears nothing, is covered by the readers, which poll the table.
  */
 export class PostgresEventChannel implements EventChannel {
   readonly #pool: Pool;

@@ -1,8 +1,8 @@
 import type { EventChannel } from './event-channel.ts';
 
 /**
- * The word that there may be new events. It says neither which nor how many: whoever hears it reads the table, so a
- * word that is lost or comes twice does no harm.
+ * The word that there may be new events. It says neither which nor how many: listeners read the table, so a
+ * signal that is lost or comes twice does no harm.
  */
 export interface EventSignal {
   /** Calls `listener` after events of the tenant were committed, by whichever process. Returns the way to stop. */
@@ -46,7 +46,7 @@ export class EventHub implements EventSignal {
 
 const withEvents = new WeakSet<object>();
 
-/** Said of a transaction that has written events, so that its end is told. */
+/** Marks a transaction that has written events, so that its commit is announced. */
 export function announceEvents(transaction: object): void {
   withEvents.add(transaction);
 }

@@ -1,7 +1,7 @@
 import type { MemoryType } from '../tables.ts';
 import type { MemoryFilter } from '../sql/memory-filter.ts';
 import type { PastVectors } from '../sql/search-rows.ts';
-import type { KeywordQuery } from './search-words.ts';
+import type { KeywordQuery } from '../sql/search-words.ts';
 
 export interface CandidateQuery {
   filter: MemoryFilter;
@@ -60,19 +60,4 @@ export interface Candidate {
   lenderShares: number[] | null;
   lenderWords: number[][] | null;
   lenderSimilarities: (number | null)[] | null;
-}
-
-/** A candidate of a query `toShow`: as much of its row as its line in a context is written from, a fact perhaps sealed. */
-export interface CandidateToShow extends Candidate {
-  version: number;
-  content: string;
-  scope: string | null;
-  permanence: string | null;
-  subject: string | null;
-  predicate: string | null;
-  kind: string | null;
-  observedAt: Date | null;
-  validTo: Date | null;
-  sealedContent: string | null;
-  dataKeyId: string | null;
 }

@@ -5,7 +5,7 @@ import { snapshotOf } from './snapshots.ts';
 
 /** How sweeps find memories that are due for a change, and change many of them with their events in one statement. */
 
-/** Who changes memories, when and on which request: what the events of a sweep have in common. */
+/** The actor, time and request that the events of a sweep share. */
 export interface EventOrigin {
   at: Date;
   actor: string;

@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { TenantClient, Transaction } from '../database.ts';
-import { slotColumns, vectorText, type EmbeddingSlot } from '../sql/set-embedding.ts';
+import { slotColumns, vectorText, type EmbeddingSlot } from './embeddings.ts';
 import { memoryTables, type MemoryType } from '../tables.ts';
 
 /** An embedding version, and the columns that hold its vectors. */

@@ -141,11 +141,6 @@ function exactRowsOf(type: MemoryType): Prisma.Sql {
   return Prisma.raw(`(SELECT ${type} FROM exact_rows)`);
 }
 
-/** Up to how many rows of a type words are counted in each of them, where up to so many are looked at one by one. */
-export function mostSmallRows(bound: number): number {
-  return Math.min(bound, mostCountedRows - 1);
-}
-
 function isSmall(type: MemoryType): Prisma.Sql {
   return Prisma.sql`(SELECT count(*) FROM corpus_${Prisma.raw(type)}) <= least(${exactRowsOf(type)}, ${mostCountedRows - 1})`;
 }

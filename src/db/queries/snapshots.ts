@@ -1,4 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
+import type { Transaction } from '../database.ts';
 import { memoryTables, type MemoryType } from '../tables.ts';
 
 /**
@@ -26,9 +27,16 @@ export function snapshotOf(alias: string): Prisma.Sql {
   return Prisma.sql`to_jsonb(${Prisma.raw(alias)}) - ${leftOut}::text[]`;
 }
 
-/** With `lock`, no other transaction changes the row before this one ends. */
-export function selectSnapshot(type: MemoryType, tenantId: string, id: string, lock: boolean): Prisma.Sql {
-  return Prisma.sql`
+/** A row as events keep it: column names as in the database. */
+export type Snapshot = Prisma.JsonObject;
+
+/** Locks a memory until the transaction ends, and returns its row as events keep it; null if it is not there. */
+export async function lockSnapshot(
+  transaction: Transaction,
+  { type, id }: { type: MemoryType; id: string },
+): Promise<Snapshot | null> {
+  const [row] = await transaction.$queryRaw<{ snapshot: Snapshot }[]>`
     SELECT ${snapshotOf('m')} AS snapshot FROM ${Prisma.raw(memoryTables[type])} m
-    WHERE tenant_id = ${tenantId} AND id = ${id}::uuid ${Prisma.raw(lock ? 'FOR UPDATE' : '')}`;
+    WHERE tenant_id = ${transaction.tenantId} AND id = ${id}::uuid FOR UPDATE`;
+  return row?.snapshot ?? null;
 }

@@ -1,7 +1,7 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { memoryTables, type MemoryType } from '../tables.ts';
 import type { MemoryFilter } from './memory-filter.ts';
-import { slotColumns, vectorText, type EmbeddingSlot } from './set-embedding.ts';
+import { slotColumns, vectorText, type EmbeddingSlot } from '../queries/embeddings.ts';
 
 /** The vectors of texts that memories had in the past, made for one search: only those of today's texts are stored. */
 export interface PastVectors {

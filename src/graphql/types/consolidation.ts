@@ -59,7 +59,7 @@ const RefusedItemRef = builder.objectRef<RefusedItem>('RefusedConsolidationItem'
   }),
 });
 
-export const ConsolidationRunRef = builder.objectRef<ConsolidationRun>('ConsolidationRun').implement({
+const ConsolidationRunRef = builder.objectRef<ConsolidationRun>('ConsolidationRun').implement({
   description: "One attempt to turn a butler's episodes into facts and rules.",
   fields: (t) => ({
     uuid: t.expose('id', { type: 'UUID', description: 'The run.' }),

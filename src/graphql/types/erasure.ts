@@ -1,11 +1,5 @@
-import {
-  eraseMemory,
-  eraseSubject,
-  planMemoryErasure,
-  planSubjectErasure,
-  type Erasure,
-  type ErasurePlan,
-} from '../../memory/erasure/erasure.ts';
+import { eraseMemory, eraseSubject, type Erasure } from '../../memory/erasure/erasure.ts';
+import { planMemoryErasure, planSubjectErasure, type ErasurePlan } from '../../memory/erasure/plan-erasure.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { builder } from '../builder.ts';
 import { MemoryTypeEnum } from '../enums.ts';

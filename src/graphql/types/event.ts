@@ -1,6 +1,6 @@
 import type { EntityType } from '../../memory/events.ts';
 import type { MemoryContext } from '../../memory/context.ts';
-import type { Snapshot } from '../../memory/mutation.ts';
+import type { Snapshot } from '../../db/queries/snapshots.ts';
 import { openSnapshot } from '../../memory/sealing.ts';
 import { readPayload } from '../../memory/history/snapshots.ts';
 import { builder } from '../builder.ts';

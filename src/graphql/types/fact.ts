@@ -1,5 +1,6 @@
 import { effectiveConfidence, type Permanence } from '../../memory/confidence.ts';
-import { storeFact, type FactKind, type FactValidity } from '../../memory/facts/facts.ts';
+import { storeFact } from '../../memory/facts/facts.ts';
+import type { FactKind, FactValidity } from '../../memory/facts/fact-values.ts';
 import { isSealedRow } from '../../memory/sealing.ts';
 import { viewedAt } from '../../memory/history/snapshots.ts';
 import { builder } from '../builder.ts';

@@ -4,16 +4,14 @@ import type { MemoryContext } from '../../memory/context.ts';
 import { generationOf, type Generational } from '../../memory/generation.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import {
-  confirmMemory,
   findMemory,
   findMemoryOfAnyType,
-  forgetMemory,
   memoryTypeOf,
-  restoreMemory,
   type Memory,
   type MemoryRow,
   type StoredRow,
 } from '../../memory/memories.ts';
+import { confirmMemory, forgetMemory, restoreMemory } from '../../memory/confirm-and-forget.ts';
 import { openRow } from '../../memory/sealing.ts';
 import { checkOptionalUuid } from '../../memory/values.ts';
 import { builder, decodeGlobalId } from '../builder.ts';

@@ -1,7 +1,8 @@
 import { effectiveConfidence, type Permanence } from '../../memory/confidence.ts';
 import { demoteRule, disableRule, editRule, enableRule, promoteRule } from '../../memory/rules/rule-changes.ts';
 import type { Maturity } from '../../memory/rules/rule-maturity.ts';
-import { markRule, storeRule, type ruleValidities } from '../../memory/rules/rules.ts';
+import { storeRule, type ruleValidities } from '../../memory/rules/rules.ts';
+import { markRule } from '../../memory/rules/rule-marks.ts';
 import { viewedAt } from '../../memory/history/snapshots.ts';
 import { builder } from '../builder.ts';
 import { findSourceId } from '../loaders.ts';

@@ -1,5 +1,5 @@
 import type { MemoryContext } from '../../memory/context.ts';
-import type { RuleOutcome } from '../../memory/rules/rules.ts';
+import type { RuleOutcome } from '../../memory/rules/rule-marks.ts';
 import { builder } from '../builder.ts';
 import { limitComplexity, limitDescription, readLimit, usualLimit } from '../limits.ts';
 import { endRow, loadersOf } from '../loaders.ts';

@@ -52,7 +52,11 @@ async function requireSameOutput(
   { id, outputDigest }: Pick<ConsolidationRun, 'id' | 'outputDigest'>,
   given: unknown,
 ): Promise<void> {
-  if (outputDigest !== null && (await isDigestOf(mutation, outputDigest, given))) return;
+  if (
+    outputDigest !== null &&
+    (await isDigestOf({ context: mutation.context, client: mutation.transaction }, outputDigest, given))
+  )
+    return;
   throw new MemoryError(
     'CONFLICT',
     `output must be the one that consolidation run ${id} succeeded with (got another)`,

@@ -1,4 +1,4 @@
-import { selectShown, type ShownRow, type Span } from '../../db/sql/select-shown.ts';
+import { listShown, type ShownRow, type Span } from '../../db/queries/shown.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { openReadable } from '../../memory/sealing.ts';
 import { fingerprintOf } from '../../retrieval/receipts/receipts.ts';
@@ -45,21 +45,17 @@ export async function loadEchoes(context: MemoryContext, { butler, episodes }: O
 }
 
 async function loadShown(context: MemoryContext, { butler, episodes }: Observed): Promise<Shown | null> {
-  const { tenantId } = context.principal;
   const all = [...episodes.values()];
   const span = findSpan(all);
   const sessionIds = new Set(all.flatMap(({ sessionId }) => (sessionId === null ? [] : [sessionId])));
   const withoutSession = all.filter(({ sessionId }) => sessionId === null);
-  const rows = await context.db.client.$queryRaw<ShownRow[]>(
-    selectShown({
-      tenantId,
-      butler,
-      sessionIds: [...sessionIds],
-      before: span.to,
-      withoutSession: span,
-      ofAnySession: withoutSession.length === 0 ? null : findSpan(withoutSession),
-    }),
-  );
+  const rows = await listShown(context.db.client, {
+    butler,
+    sessionIds: [...sessionIds],
+    before: span.to,
+    withoutSession: span,
+    ofAnySession: withoutSession.length === 0 ? null : findSpan(withoutSession),
+  });
   return rows.length === 0 ? null : indexShown(await openShown(context, rows));
 }
 

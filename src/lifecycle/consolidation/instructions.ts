@@ -14,7 +14,7 @@ const permanenceLines = permanences.map((name) => `  - "${name}": ${meanings[nam
 export const dataTags = ['butler', 'existing_facts', 'existing_rules', 'episodes'] as const;
 export type DataTag = (typeof dataTags)[number];
 
-/** What a model is told about its work, whatever the episodes are. */
+/** The system prompt of the consolidation, the same for all episodes. */
 export const consolidationInstructions = `You keep the memory of a personal assistant, which is called a butler. It wrote down raw notes of its conversations, which are called episodes and which will be deleted. You decide what in them is worth knowing for longer, and answer with one JSON object and nothing else.
 
 # The data
@@ -40,7 +40,7 @@ A fact of "kind" "event" is something that happened at one time, with "observed_
 - Small talk, pleasantries, and what nobody will care about in a week.
 - What memory already holds and what has not changed; rules that say what an existing rule says.
 - Guesses, general knowledge, and what the butler itself said, unless the user agreed to it.
-- Jokes, hypothetical cases, quotations, and what is told of a novel, a film or a game.
+- Jokes, hypothetical cases, quotations, and what happens in a novel, a film or a game.
 - Passwords, keys, access codes, and numbers of cards or accounts.
 
 Most episodes yield nothing. Empty lists are a good answer.

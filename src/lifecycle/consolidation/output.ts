@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { MemoryError } from '../../shared/errors.ts';
 import { permanences } from '../../memory/confidence.ts';
-import { factKinds } from '../../memory/facts/facts.ts';
+import { factKinds } from '../../memory/facts/fact-values.ts';
 import { checkJson } from '../../memory/json.ts';
 
 /** Items of one run; further ones are refused. */
-export const itemLimit = 500;
+const itemLimit = 500;
 
 const evidenceSchema = z.object({
   episode_id: z.string().describe('Id of one of the episodes that were given'),
@@ -21,7 +21,7 @@ const targetId = z.string().describe('Id of an existing memory that was given');
 const targetType = z.enum(['fact', 'rule']);
 
 export const newFactSchema = z.object({
-  subject: z.string().describe('Who or what it is about, such as "user"'),
+  subject: z.string().describe('The person or thing it is about, such as "user"'),
   predicate: z.string().describe('Which property of the subject, such as "favourite_food"'),
   content: z.string().describe('What holds, in a short sentence or value'),
   permanence,
@@ -51,9 +51,9 @@ export const newRuleSchema = z.object({
   evidence,
 });
 
-export const confirmationSchema = z.object({ target_type: targetType, target_id: targetId, evidence });
+const confirmationSchema = z.object({ target_type: targetType, target_id: targetId, evidence });
 
-export const linkSchema = z.object({
+const linkSchema = z.object({
   relation: z.enum(['supports', 'contradicts']),
   target_type: targetType,
   target_id: targetId,
@@ -74,8 +74,6 @@ export type Evidence = z.infer<typeof evidenceSchema>;
 export type NewFact = z.infer<typeof newFactSchema>;
 export type UpdatedFact = z.infer<typeof updatedFactSchema>;
 export type NewRule = z.infer<typeof newRuleSchema>;
-export type Confirmation = z.infer<typeof confirmationSchema>;
-export type SupportLink = z.infer<typeof linkSchema>;
 
 const itemSchemas = {
   new_facts: newFactSchema,
@@ -86,7 +84,7 @@ const itemSchemas = {
 };
 
 export type ItemKind = keyof typeof itemSchemas;
-export const itemKinds = Object.keys(itemSchemas) as ItemKind[];
+const itemKinds = Object.keys(itemSchemas) as ItemKind[];
 
 export type OutputItem = {
   [Kind in ItemKind]: { kind: Kind; place: number; value: z.infer<(typeof itemSchemas)[Kind]> };
@@ -216,7 +214,7 @@ export function checkEvidence(cited: readonly Evidence[], contents: ReadonlyMap<
 }
 
 /** Normalises blanks, quotation marks and ligatures, which models change when they quote. */
-export function comparable(text: string): string {
+function comparable(text: string): string {
   return text
     .normalize('NFKC')
     .replace(/[‘’‚‛′`´]/gu, "'")

@@ -8,7 +8,7 @@ import {
   normaliseFact,
   type FactValues,
   type StoreFactInput,
-} from '../../memory/facts/facts.ts';
+} from '../../memory/facts/fact-values.ts';
 import { normaliseRule, type RuleValues } from '../../memory/rules/rules.ts';
 import { openRows } from '../../memory/sealing.ts';
 import { globalScope } from '../../memory/values.ts';

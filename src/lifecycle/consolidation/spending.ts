@@ -9,10 +9,7 @@ export interface Tokens {
 }
 
 /** Dollars. */
-export function costOf(
-  { input, output }: Tokens,
-  { inputCostPerMillion, outputCostPerMillion }: ModelSettings,
-): number {
+function costOf({ input, output }: Tokens, { inputCostPerMillion, outputCostPerMillion }: ModelSettings): number {
   return (input * inputCostPerMillion + output * outputCostPerMillion) / 1_000_000;
 }
 

@@ -1,11 +1,12 @@
 import { lockFactKeys } from '../../db/queries/facts.ts';
 import { listRetracted, listSameEvents, type FactStatement } from '../../db/queries/known-facts.ts';
-import { lockRules, lockRuleTexts } from '../../db/sql/lock-rules.ts';
+import { lockRules, lockRuleTexts } from '../../db/queries/rules.ts';
 import type { StoredFact } from '../../db/stored-fact.ts';
 import type { Rule } from '../../generated/prisma/client.ts';
-import { isLive, writeFact } from '../../memory/facts/facts.ts';
+import { writeFact } from '../../memory/facts/facts.ts';
+import { isLive } from '../../memory/facts/fact-values.ts';
 import { createLink } from '../../memory/links/links.ts';
-import { writeConfirmation } from '../../memory/memories.ts';
+import { writeConfirmation } from '../../memory/confirm-and-forget.ts';
 import { createMutation, type Mutation } from '../../memory/mutation.ts';
 import { findKnownRule, writeRule } from '../../memory/rules/rules.ts';
 import { openRows } from '../../memory/sealing.ts';
@@ -216,14 +217,14 @@ function findLastMoment(storedAt: ReadonlyMap<string, Date>, { evidence }: Prepa
 }
 
 /** Locks keys and texts before rows, and all before the first write: the order of every write, or they would deadlock. */
-async function lockAll({ transaction, tenantId }: Mutation, items: readonly PreparedItem[]): Promise<void> {
+async function lockAll({ transaction }: Mutation, items: readonly PreparedItem[]): Promise<void> {
   const keys = items.flatMap((item) => (isFact(item) ? [item.values] : []));
   const rules = items.flatMap((item) => (item.kind === 'new_rules' ? [item.values] : []));
   const targets = items.flatMap((item) => ('target' in item ? [item.target] : []));
   const idsOf = (type: 'fact' | 'rule'): string[] => targets.filter((one) => one.type === type).map(({ id }) => id);
   if (keys.length + idsOf('fact').length > 0) await lockFactKeys(transaction, { keys, factIds: idsOf('fact') });
-  if (rules.length > 0) await transaction.$queryRaw(lockRuleTexts(tenantId, rules));
-  if (idsOf('rule').length > 0) await transaction.$queryRaw(lockRules(tenantId, idsOf('rule')));
+  if (rules.length > 0) await lockRuleTexts(transaction, rules);
+  if (idsOf('rule').length > 0) await lockRules(transaction, idsOf('rule'));
 }
 
 function isFact(item: PreparedItem): item is PreparedFact {

@@ -146,7 +146,7 @@ export function selectedFields(
   });
 }
 
-export function responseName({ alias, name }: FieldNode): string {
+function responseName({ alias, name }: FieldNode): string {
   return alias?.value ?? name.value;
 }
 
@@ -157,7 +157,7 @@ function appliesTo(schema: GraphQLSchema, condition: string | undefined, type: G
 }
 
 /** Adds `__typename` to each selection on an abstract type, so that operations need not ask for it. */
-export function askForTypeNames(schema: GraphQLSchema, document: DocumentNode): DocumentNode {
+function askForTypeNames(schema: GraphQLSchema, document: DocumentNode): DocumentNode {
   const typeInfo = new TypeInfo(schema);
   return visit(
     document,

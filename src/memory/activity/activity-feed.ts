@@ -1,13 +1,12 @@
 import type { Logger } from 'pino';
 import type { TenantDatabase } from '../../db/database.ts';
-import type { EventConditions } from '../../db/sql/select-events.ts';
+import { findHorizon, type EventConditions } from '../../db/queries/activity.ts';
 import { MemoryError } from '../../shared/errors.ts';
 import type { MemoryContext } from '../context.ts';
 import { onlyButlerOf } from '../reach.ts';
 import { ActivityTail } from './activity-tail.ts';
 import {
-  conditionsOf,
-  findHorizon,
+  checkFilter,
   getPosition,
   isMatch,
   scanActivity,
@@ -85,8 +84,8 @@ export function createActivityFeed(options: ActivityFeedOptions): ActivityFeed {
   return {
     follow: async (context, { filter, after, prepare }) => {
       const { db } = context;
-      const conditions = await conditionsOf(context, filter ?? {});
-      const horizon = await findHorizon(db);
+      const conditions = await checkFilter(context, filter ?? {});
+      const horizon = await findHorizon(db.client);
       const position = after ? await getPosition(context, 'after', after) : horizon.position;
       if (isClosed) throw new MemoryError('DATABASE_UNAVAILABLE', 'the server is stopping', { hint: 'Connect again.' });
       const follower = new AbortController();

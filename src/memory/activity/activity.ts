@@ -2,15 +2,15 @@ import { validate as isUuid } from 'uuid';
 import type { TenantDatabase } from '../../db/database.ts';
 import {
   countEvents,
+  findFirstTransaction,
+  findHorizon,
+  listEvents,
   scanEvents,
-  selectEvents,
-  selectFirstTransactionSince,
-  selectHorizon,
   type EventConditions,
   type EventPosition,
   type EventRow,
-  type ScannedRow,
-} from '../../db/sql/select-events.ts';
+  type EventScan,
+} from '../../db/queries/activity.ts';
 import { invalidInput, MemoryError } from '../../shared/errors.ts';
 import type { MemoryContext } from '../context.ts';
 import { entityTypes, eventTypes } from '../events.ts';
@@ -19,7 +19,7 @@ import { checkDate, checkNumber, checkOneOf } from '../values.ts';
 
 export type { EventPosition, EventRow };
 
-/** Which events are wanted. What is absent does not narrow. */
+/** Conditions on events. Absent ones do not narrow. */
 export interface ActivityFilter {
   eventTypes?: readonly string[] | null | undefined;
   entityTypes?: readonly string[] | null | undefined;
@@ -47,26 +47,20 @@ export interface ActivityPage {
   before?: EventPosition | undefined;
 }
 
-/** Committed events, newest first unless the page says otherwise. */
+/** Lists committed events, newest first by default. */
 export async function listActivity(
   context: MemoryContext,
   filter: ActivityFilter = {},
   { limit, newestFirst = true, after, before }: ActivityPage = { limit: 50 },
 ): Promise<EventRow[]> {
-  const { tenantId } = context.principal;
-  const conditions = await conditionsOf(context, filter);
+  const conditions = await checkFilter(context, filter);
   const bounds = { ...(before && { before }), ...latestOf(conditions.after, after) };
-  return context.db.client.$queryRaw<EventRow[]>(
-    selectEvents(tenantId, { ...conditions, ...bounds }, { limit, newestFirst }),
-  );
+  return listEvents(context.db.client, { ...conditions, ...bounds }, { limit, newestFirst });
 }
 
-/** How many events the filter lets through, whatever the page. */
+/** Counts the events that match the filter. */
 export async function countActivity(context: MemoryContext, filter: ActivityFilter = {}): Promise<number> {
-  const { tenantId } = context.principal;
-  const conditions = await conditionsOf(context, filter);
-  const [row] = await context.db.client.$queryRaw<{ count: number }[]>(countEvents(tenantId, conditions));
-  return row?.count ?? 0;
+  return countEvents(context.db.client, await checkFilter(context, filter));
 }
 
 export interface ReadActivityInput extends Omit<ActivityFilter, 'since'> {
@@ -78,19 +72,19 @@ export interface ReadActivityInput extends Omit<ActivityFilter, 'since'> {
 export interface ActivityRead {
   /** Oldest first. */
   events: EventRow[];
-  /** Given as `since`, the next read goes on after these: nothing is missed and nothing comes twice. */
+  /** Passed as `since`, the next read continues after these events: none is missed or repeated. */
   resumeFrom: string;
-  /** Whether there are more already. */
+  /** Whether there are more events already. */
   hasMore: boolean;
 }
 
-/** For callers that ask again and again instead of holding a connection. */
+/** Reads events for callers that poll instead of subscribing. */
 export async function readActivity(context: MemoryContext, input: ReadActivityInput = {}): Promise<ActivityRead> {
   const { since, limit: wanted, ...filter } = input;
   const limit = checkNumber('limit', wanted ?? 50, 1, activityLimit);
   if (since === null || since === undefined) return readLatest(context, filter, limit);
-  const start = await startOf(context, since);
-  const conditions = await conditionsOf(context, { ...filter, since: since instanceof Date ? since : null });
+  const start = await findStart(context, since);
+  const conditions = await checkFilter(context, { ...filter, since: since instanceof Date ? since : null });
   const reader = { db: context.db, conditions };
   const events: EventRow[] = [];
   let position = conditions.after ? laterOf(start, conditions.after) : start;
@@ -104,20 +98,20 @@ export async function readActivity(context: MemoryContext, input: ReadActivityIn
   return { events, resumeFrom: formatPosition(position), hasMore: true };
 }
 
-/** A read ends after so many, with what it has: it must not run for minutes because hardly anything matches. */
+/** A read ends after this many scans with what it has, so that a rare match cannot make it run for minutes. */
 const scansPerRead = 20;
 
 async function readLatest(context: MemoryContext, filter: ActivityFilter, limit: number): Promise<ActivityRead> {
-  const { position } = await findHorizon(context.db);
+  const { position } = await findHorizon(context.db.client);
   const events = await listActivity(context, filter, { limit, before: position });
   return { events: events.toReversed(), resumeFrom: formatPosition(position), hasMore: false };
 }
 
 export interface ActivityScan {
   events: EventRow[];
-  /** Whatever matches and is not later than this has been read. */
+  /** All matching events up to here have been read. */
   position: EventPosition;
-  /** Whether all that can be read by now has been. */
+  /** Whether all events that are visible now have been read. */
   isComplete: boolean;
   /** Whether there are events that cannot be read before an older transaction ends. */
   isHeldBack: boolean;
@@ -130,25 +124,20 @@ export interface ActivityReader {
 
 const scanLimit = 1000;
 
-/** One statement of bounded cost, on from a position. */
+/** Reads on from a position, by one statement of bounded cost. */
 export async function scanActivity(
   { db, conditions }: ActivityReader,
   after: EventPosition,
   limit: number,
 ): Promise<ActivityScan> {
-  const rows = await db.client.$queryRaw<(ScannedRow & EventRow)[]>(
-    scanEvents(db.tenantId, conditions, { after, limit, scanLimit }),
-  );
-  const [head] = rows;
-  if (head === undefined) throw new Error('a scan of events gave no row');
-  const events = rows.filter(({ id }) => id !== null).map(toEvent);
+  const { head, events } = await scanEvents(db.client, conditions, { after, limit, scanLimit });
   const isComplete = head.scannedCount < scanLimit && events.length < limit;
-  return { events, isComplete, isHeldBack: head.heldBack, position: reached(head, events, { after, limit }) };
+  return { events, isComplete, isHeldBack: head.heldBack, position: findReached({ head, events }, { after, limit }) };
 }
 
-function reached(
-  head: ScannedRow,
-  events: EventRow[],
+/** Returns the position up to which a scan has read. */
+function findReached(
+  { head, events }: EventScan,
   { after, limit }: { after: EventPosition; limit: number },
 ): EventPosition {
   const last = events.at(-1);
@@ -160,40 +149,20 @@ function reached(
   return laterOf(after, { transactionId: head.horizon, sequence: 0n });
 }
 
-function toEvent(row: ScannedRow & EventRow): EventRow {
-  const { horizon: _, heldBack: _1, scannedCount: _2, lastTransactionId: _3, lastSequence: _4, ...event } = row;
-  return event;
-}
-
-export interface Horizon {
-  /** All events up to here are there to be read. */
-  position: EventPosition;
-  /** Committed events beyond it, which wait for an older transaction to end. */
-  heldBackIds: string[];
-}
-
-export async function findHorizon(db: TenantDatabase): Promise<Horizon> {
-  const [row] = await db.client.$queryRaw<{ horizon: bigint; heldBackIds: string[] }[]>(selectHorizon(db.tenantId));
-  if (row === undefined) throw new Error('the horizon of events gave no row');
-  return { position: { transactionId: row.horizon, sequence: 0n }, heldBackIds: row.heldBackIds };
-}
-
-/** A caller that sends text may send a time, which its door has read already. */
+/** For callers that send text; their door has parsed a time already. */
 export const sinceAllowed =
   'a time in ISO 8601, the UUID or global id of an event, or what an earlier answer gave to resume from';
 
-async function startOf(context: MemoryContext, since: Date | string): Promise<EventPosition> {
+async function findStart(context: MemoryContext, since: Date | string): Promise<EventPosition> {
   if (typeof since === 'string') return getPosition(context, 'since', since, sinceAllowed);
-  const { tenantId } = context.principal;
   const moment = checkDate('since', since) ?? since;
-  const horizon = await findHorizon(context.db);
-  const [row] = await context.db.client.$queryRaw<{ transactionId: bigint | null }[]>(
-    selectFirstTransactionSince(tenantId, moment),
-  );
-  return { transactionId: row?.transactionId ?? horizon.position.transactionId, sequence: 0n };
+  const { client } = context.db;
+  const horizon = await findHorizon(client);
+  const transactionId = await findFirstTransaction(client, moment);
+  return { transactionId: transactionId ?? horizon.position.transactionId, sequence: 0n };
 }
 
-/** The position of an event by its UUID or global id, or a position as `formatPosition` writes it. */
+/** Returns the position of an event by its UUID or global id, or parses one that `formatPosition` wrote. */
 export async function getPosition(
   context: MemoryContext,
   field: string,
@@ -221,7 +190,7 @@ export function formatPosition({ transactionId, sequence }: EventPosition): stri
   return `${transactionId}.${sequence}`;
 }
 
-/** Null if it is none. Eighteen digits always fit a bigint of the database. */
+/** Returns null for other text. Eighteen digits always fit a bigint of the database. */
 function parsePosition(text: string): EventPosition | null {
   const [, transactionId, sequence] = /^(\d{1,18})\.(\d{1,18})$/.exec(text) ?? [];
   if (transactionId === undefined || sequence === undefined) return null;
@@ -242,8 +211,8 @@ function latestOf(one: EventPosition | undefined, other: EventPosition | undefin
   return after === undefined ? {} : { after };
 }
 
-/** Checked, and without what was not given. */
-export async function conditionsOf(context: MemoryContext, filter: ActivityFilter): Promise<EventConditions> {
+/** Checks a filter, and leaves out absent conditions. */
+export async function checkFilter(context: MemoryContext, filter: ActivityFilter): Promise<EventConditions> {
   const { eventTypes: kinds, entityTypes: types, entityId, actor, requestId, scope, sinceEventId } = filter;
   const since = checkDate('since', filter.since);
   const until = checkDate('until', filter.until);
@@ -269,7 +238,7 @@ function checkCount(field: string, given: readonly string[]): readonly string[] 
   return given;
 }
 
-/** The same as the conditions say in the database, for an event that has been read already. */
+/** Applies the conditions to an event that has been read already, as the database would. */
 export function isMatch(event: EventRow, conditions: EventConditions): boolean {
   const { eventTypes: kinds, entityTypes: types, since, until, after, before } = conditions;
   const equal = (['entityId', 'actor', 'requestId', 'scope'] as const).every(

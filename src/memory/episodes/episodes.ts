@@ -1,17 +1,16 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Transaction } from '../../db/database.ts';
-import { insertEpisodes, type NewEpisodeRow } from '../../db/sql/insert-episodes.ts';
+import { insertMemories, type NewMemory } from '../../db/queries/memories.ts';
 import { invalidInput, MemoryError } from '../../shared/errors.ts';
 import type { Episode, Prisma } from '../../generated/prisma/client.ts';
-import { createRedactor, omissionsOf, type Omissions } from '../../redaction/redactor.ts';
+import { createRedactor, omissionsOf, type Omissions, type RedactedText } from '../../redaction/redactor.ts';
 import { atPlace, atPlaceError } from '../at-place.ts';
 import { atOneMoment, type MemoryContext } from '../context.ts';
 import { embedAll, embedOne, vectorsOfOne, vectorsToWrite } from '../embed.ts';
-import { doOnce } from '../idempotency.ts';
+import { doOnce, findEarlierAnswer, type IdempotentRequest } from '../idempotency.ts';
 import { loadMemories, referenceKey } from '../memories.ts';
 import { findMaintenanceSession, isMaintenanceSession, refuseMaintenanceMark } from './maintenance.ts';
-import { normaliseMetadata } from '../metadata.ts';
-import { createMutation, mutate, recordCreations, type Mutation } from '../mutation.ts';
+import { normaliseMetadata, type KeptMetadata } from '../metadata.ts';
+import { createMutation, mutate, type Mutation } from '../mutation.ts';
 import { authorize } from '../permissions.ts';
 import { requireButler } from '../reach.ts';
 import { endOfLife, retentionOf } from './retention.ts';
@@ -36,15 +35,23 @@ export interface StoreEpisodeInput {
 export async function storeEpisode(context: MemoryContext, input: StoreEpisodeInput): Promise<Episode> {
   authorize(context, 'mutation storeEpisode');
   const values = normaliseEpisode(context, input);
+  const id = (await findEarlierAnswer(context, toRequest(input))) ?? (await storeNew(context, input, values));
+  const [episode] = await loadEpisodes(context, [id]);
+  return episode as Episode;
+}
+
+async function storeNew(context: MemoryContext, input: StoreEpisodeInput, values: EpisodeValues): Promise<string> {
   const embedded = await embedOne(context, values.content);
-  const id = await mutate(context, async (mutation) => {
+  return mutate(context, async (mutation) => {
     const maintenance = await findMaintenanceSession(context, mutation.transaction, [values]);
     if (maintenance !== null) throw isMaintenanceSession(maintenance.sessionId);
     const embeddings = await vectorsOfOne(context, mutation.transaction, embedded);
-    return appendEpisode(mutation, input, values, { embeddings });
+    return appendEpisode(mutation, input, () => toNewEpisode(mutation, values, embeddings));
   });
-  const [episode] = await loadEpisodes(context, [id]);
-  return episode as Episode;
+}
+
+function toRequest({ idempotencyKey, ...input }: StoreEpisodeInput): IdempotentRequest {
+  return { operation: 'storeEpisode', idempotencyKey, input };
 }
 
 /** Several that commit together. One text that is refused refuses them all, and is named by its place. */
@@ -67,23 +74,23 @@ export async function ingestEpisodes(caller: MemoryContext, inputs: readonly Sto
     const maintenance = await findMaintenanceSession(context, transaction, observed);
     if (maintenance !== null) atPlaceError('episodes', maintenance.place)(isMaintenanceSession(maintenance.sessionId));
     const vectors = await vectorsToWrite(context, transaction, embedded);
-    const vectorsOf = (place: number): Vectors => ({ embeddings: vectors[place] ?? [] });
-    await appendAll(
-      context,
+    const describe = (mutation: Mutation, place: number, values: EpisodeValues): NewEpisode =>
+      toNewEpisode(mutation, values, vectors[place] ?? []);
+    const plain = episodes.filter(({ input }) => !hasKey(input));
+    await insertMemories(
       transaction,
-      episodes
-        .filter(({ input }) => !hasKey(input))
-        .map(({ place, values }) => ({ values, vectors: vectorsOf(place) })),
+      'episode',
+      plain.map(({ place, values }) => describe(createMutation(context, transaction), place, values)),
     );
     const stored: string[] = [];
     for (const { place, input, values } of episodes) {
-      if (!hasKey(input)) stored.push(values.id);
-      else
-        stored.push(
-          await appendEpisode(createMutation(context, transaction), input, values, vectorsOf(place)).catch(
+      const mutation = createMutation(context, transaction);
+      const id = hasKey(input)
+        ? await appendEpisode(mutation, input, () => describe(mutation, place, values)).catch(
             atPlaceError('episodes', place),
-          ),
-        );
+          )
+        : values.id;
+      stored.push(id);
     }
     return stored;
   });
@@ -104,9 +111,21 @@ async function loadEpisodes(context: MemoryContext, ids: readonly string[]): Pro
 /** Of one batch. More is no faster, and holds the database longer. */
 export const batchLimit = 500;
 
-type EpisodeValues = Omit<NewEpisodeRow, keyof WriteValues | 'embeddings'> & {
+type NewEpisode = NewMemory<'episode'>;
+
+interface EpisodeValues {
+  id: string;
+  butler: string;
+  sessionId: string | null;
+  content: RedactedText;
+  importance: number;
+  observedAt: Date | null;
+  tags: RedactedText[];
+  metadata: KeptMetadata;
+  /** Language of the stemmer for its words. */
+  language: string;
   omissions: Omissions;
-};
+}
 
 function normaliseEpisode(context: MemoryContext, input: StoreEpisodeInput): EpisodeValues {
   const redactor = createRedactor(context);
@@ -130,56 +149,34 @@ function defaultButlerOf({ principal, config }: MemoryContext): string {
   return principal.butler ?? config.butler.name;
 }
 
-type WriteValues = Pick<NewEpisodeRow, 'tenantId' | 'requestId' | 'createdAt' | 'expiresAt'>;
-
-/** The columns that follow from the write and not from what was given. */
-function valuesOfWrite(context: MemoryContext): WriteValues {
-  const createdAt = context.now();
+function toNewEpisode(
+  mutation: Mutation,
+  { omissions, ...values }: EpisodeValues,
+  embeddings: NewEpisode['embeddings'],
+): NewEpisode {
+  const { context, now: createdAt } = mutation;
   const { defaultTtlDays } = context.config.memory.episodes;
+  const expiresAt = endOfLife(createdAt, defaultTtlDays, retentionOf(context).episodes);
   return {
-    tenantId: context.principal.tenantId,
-    requestId: context.requestContext.requestId,
-    createdAt,
-    expiresAt: endOfLife(createdAt, defaultTtlDays, retentionOf(context).episodes),
+    columns: { ...values, requestId: context.requestContext.requestId, createdAt, expiresAt },
+    embeddings,
+    event: mutation.toEventRow({ eventType: 'episode.stored', entityType: 'episode', entityId: values.id, omissions }),
   };
 }
-
-type Vectors = Pick<NewEpisodeRow, 'embeddings'>;
 
 function hasKey({ idempotencyKey }: StoreEpisodeInput): boolean {
   return idempotencyKey !== null && idempotencyKey !== undefined;
 }
 
-/** In three statements, however many there are. */
-async function appendAll(
-  context: MemoryContext,
-  transaction: Transaction,
-  episodes: readonly { values: EpisodeValues; vectors: Vectors }[],
-): Promise<void> {
-  const ofWrite = valuesOfWrite(context);
-  const [first, ...others] = episodes.map(({ values, vectors }) => ({ ...values, ...vectors, ...ofWrite }));
-  if (first === undefined) return;
-  const rows = [first, ...others] as const;
-  await transaction.$executeRaw(insertEpisodes(rows));
-  await recordCreations(
-    context,
-    transaction,
-    'episode',
-    episodes.map(({ values: { id, omissions } }) => ({ id, omissions })),
-  );
-}
-
 async function appendEpisode(
   mutation: Mutation,
-  { idempotencyKey, ...input }: StoreEpisodeInput,
-  values: EpisodeValues,
-  vectors: Vectors,
+  input: StoreEpisodeInput,
+  describe: () => NewEpisode,
 ): Promise<string> {
-  return doOnce(mutation, { operation: 'storeEpisode', idempotencyKey, input }, async () => {
-    const { transaction, context } = mutation;
-    await transaction.$executeRaw(insertEpisodes([{ ...values, ...vectors, ...valuesOfWrite(context) }]));
-    await mutation.recordCreation({ type: 'episode', id: values.id }, 'episode.stored', values.omissions);
-    return values.id;
+  return doOnce(mutation, toRequest(input), async () => {
+    const episode = describe();
+    await insertMemories(mutation.transaction, 'episode', [episode]);
+    return episode.columns.id;
   });
 }
 

@@ -1,4 +1,4 @@
-import { selectFactsAbout, selectMentions } from '../../db/sql/erase.ts';
+import { listFactsAbout, listMentions } from '../../db/queries/erasure.ts';
 import { memoryTypes } from '../../db/tables.ts';
 import { selectReceiptsOf } from '../../db/sql/receipts-of.ts';
 import { invalidInput } from '../../shared/errors.ts';
@@ -30,22 +30,21 @@ export interface ExportInput {
 }
 
 const usualPage = 20;
-export const mostExported = 50;
+const mostExported = 50;
 const mostEvents = 1000;
 const mostReceipts = 100;
 
 /**
- * What is known of a subject: the facts about it in whatever state, then the memories that mention it; each with its events,
+ * Exports a subject: the facts about it in whatever state, then the memories that mention it; each with its events,
  * links, source and the receipts that showed it.
  */
 export async function exportSubject(context: MemoryContext, input: ExportInput): Promise<ExportPage> {
   authorize(context, 'query exportSubject');
   const subject = normaliseName('subject', input.subject);
   const limit = checkLimit('first', input.limit, usualPage, mostExported);
-  const { tenantId } = context.principal;
   const client = context.db.client;
-  const about = await client.$queryRaw<MemoryReference[]>(selectFactsAbout(tenantId, subject));
-  const mentions = await client.$queryRaw<MemoryReference[]>(selectMentions(tenantId, subject));
+  const about = await listFactsAbout(client, subject);
+  const mentions = await listMentions(client, subject);
   const all = [...about, ...mentions];
   const start = startOf(all, input.after);
   const page = all.slice(start, start + limit);
@@ -95,7 +94,7 @@ async function describeAll(
   return described;
 }
 
-/** What is known is told in plain, and not by which key it is kept. */
+/** Decrypts the content, and leaves out the key it is sealed by. */
 async function inPlain(context: MemoryContext, row: StoredRow): Promise<object> {
   const { sealedContent: _sealed, dataKeyId: _key, ...plain } = (await openRow(context, row)) as Partial<Fact>;
   return plain;
@@ -174,7 +173,7 @@ function sourceIdOf(row: object | undefined): string | null {
   return row !== undefined && 'sourceEpisodeId' in row ? (row.sourceEpisodeId as string | null) : null;
 }
 
-/** Dates as text and sequences as numbers: whoever reads it has JSON and nothing else. */
+/** Writes dates as text and sequences as numbers, for JSON. */
 function toJson(value: object): ExportedMemory {
   const text = JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'bigint' ? Number(inner) : inner));
   return JSON.parse(text) as ExportedMemory;

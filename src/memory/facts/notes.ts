@@ -22,7 +22,7 @@ const noteSubject = 'note';
 export async function storeNote(context: MemoryContext, input: StoreNoteInput): Promise<MemoryRow> {
   authorize(context, 'mutation storeNote');
   const { tier, ...note } = input;
-  // Of what will be kept, and not counted here: whoever stores it counts.
+  // Does not count the findings: the write that stores the text counts them.
   const redactor = createRedactor({ config: context.config, principal: context.principal });
   if (tier === 'mid' || tier === 'long') {
     return storeFact(context, {

@@ -1,22 +1,17 @@
 import {
   checkChain,
-  findMovedEvents,
-  findUnchainedEvents,
-  selectSoundErasures,
-  type CheckedEntries,
+  listMovedEvents,
+  listSoundErasures,
+  listUnchainedEvents,
   type CheckedEntry,
-  type MovedEntry,
-  type SoundErasure,
-  type UnchainedEvents,
-} from '../../db/sql/check-chain.ts';
+} from '../../db/queries/audit-chain.ts';
 import { invalidInput } from '../../shared/errors.ts';
-import type { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../context.ts';
 import { authorize } from '../permissions.ts';
 
 type AuditContext = Pick<MemoryContext, 'db' | 'principal'>;
 
-/** Where a chain ended at some moment: who keeps it elsewhere can tell later that nothing before it was cut off. */
+/** Where a chain ended at some moment. Kept elsewhere, it proves later that nothing before it was removed or changed. */
 export interface KeptHead {
   position: bigint;
   /** In hexadecimal. */
@@ -38,7 +33,7 @@ export interface ChainProblem {
   message: string;
 }
 
-/** Null as long as nothing was done. */
+/** Returns null before the first event. */
 export async function findChainHead(context: AuditContext): Promise<ChainHead | null> {
   authorize(context, 'query auditHead');
   const { db, principal } = context;
@@ -68,8 +63,8 @@ export function readHead(field: string, text: string): KeptHead {
 const batchSize = 5000;
 
 /**
- * All that does not fit, of the whole chain, in batches. Who could write the tables as their owner could also have hashed
- * everything anew: that shows only against a head that was kept where they could not write.
+ * Checks the whole chain, in batches. An attacker who writes the tables as their owner could compute all hashes anew: that
+ * shows only in comparison with a head that was kept elsewhere.
  */
 export async function* findChainProblems(context: AuditContext, kept?: KeptHead): AsyncGenerator<ChainProblem> {
   if (kept !== undefined) yield* compareWithKept(context, kept);
@@ -91,24 +86,22 @@ async function* compareWithKept({ db, principal }: AuditContext, kept: KeptHead)
 }
 
 async function* findFlawedEntries(context: AuditContext): AsyncGenerator<ChainProblem> {
-  const { tenantId } = context.principal;
   for (let after = 0n; ;) {
-    const page = await readPage<CheckedEntries>(context, checkChain({ tenantId, after, limit: batchSize }));
+    const page = await checkChain(context.db, { after, limit: batchSize });
     if (page.last === null) return;
     const flawed = await withoutErased(context, page.flawed);
     const moved = await findMoved(context, flawed);
-    for (const entry of flawed) yield problemOf(entry, moved.get(entry.position));
+    for (const entry of flawed) yield describeFlaw(entry, moved.get(entry.position));
     after = BigInt(page.last);
   }
 }
 
-/** A payload that was erased is no flaw, if the erasure says so and the chain vouches for the erasure. */
-async function withoutErased({ db, principal }: AuditContext, flawed: CheckedEntry[]): Promise<CheckedEntry[]> {
-  const { tenantId } = principal;
+/** Leaves out payloads that a sound erasure blanked. */
+async function withoutErased({ db }: AuditContext, flawed: CheckedEntry[]): Promise<CheckedEntry[]> {
   const erased = flawed.filter(({ flaw, erasedBy }) => flaw === 'payload_changed' && erasedBy !== null);
   if (erased.length === 0) return flawed;
   const ids = [...new Set(erased.map(({ erasedBy }) => erasedBy ?? ''))];
-  const sound = await db.client.$queryRaw<SoundErasure[]>(selectSoundErasures(tenantId, ids));
+  const sound = await listSoundErasures(db.client, ids);
   const blankedBy = new Map(sound.map(({ id, blanked }) => [id, blanked]));
   return flawed.filter(
     ({ flaw, erasedBy, position, payloadDigest }) =>
@@ -116,19 +109,18 @@ async function withoutErased({ db, principal }: AuditContext, flawed: CheckedEnt
   );
 }
 
-/** So many are compared with each other; where more do not fit, somebody did more than exchange a few. */
+/** Flawed entries that are compared with each other to find exchanged events. */
 const comparedAtOnce = 50;
 
-async function findMoved({ db, principal }: AuditContext, flawed: CheckedEntry[]): Promise<Map<string, string>> {
+async function findMoved({ db }: AuditContext, flawed: CheckedEntry[]): Promise<Map<string, string>> {
   const changed = flawed.filter(({ flaw }) => flaw === 'changed');
   const positions = changed.slice(0, comparedAtOnce).map(({ position }) => BigInt(position));
   if (positions.length < 2) return new Map();
-  const { tenantId } = principal;
-  const rows = await db.client.$queryRaw<MovedEntry[]>(findMovedEvents(tenantId, positions));
+  const rows = await listMovedEvents(db.client, positions);
   return new Map(rows.map(({ position, other }) => [position, other]));
 }
 
-function problemOf({ position, eventId, flaw }: CheckedEntry, movedFrom: string | undefined): ChainProblem {
+function describeFlaw({ position, eventId, flaw }: CheckedEntry, movedFrom: string | undefined): ChainProblem {
   const place = { position: BigInt(position), eventId };
   if (movedFrom !== undefined) {
     return { ...place, kind: 'reordered', message: `it has changed places with the event of position ${movedFrom}` };
@@ -146,19 +138,12 @@ function problemOf({ position, eventId, flaw }: CheckedEntry, movedFrom: string 
 }
 
 async function* findInsertedEvents(context: AuditContext): AsyncGenerator<ChainProblem> {
-  const { tenantId } = context.principal;
   for (let after = 0n; ;) {
-    const page = await readPage<UnchainedEvents>(context, findUnchainedEvents({ tenantId, after, limit: batchSize }));
+    const page = await listUnchainedEvents(context.db, { after, limit: batchSize });
     if (page.last === null) return;
     for (const eventId of page.ids) {
       yield { kind: 'inserted', position: null, eventId, message: 'the event is in no place of the chain' };
     }
     after = BigInt(page.last);
   }
-}
-
-/** The planner may know nothing yet of a new tenant, and a loop that it plans for one row takes minutes for thousands. */
-async function readPage<T>({ db }: AuditContext, statement: Prisma.Sql): Promise<T> {
-  const [page] = await db.roundTrip([statement], { enable_nestloop: 'off' });
-  return JSON.parse(page ?? '') as T;
 }

@@ -1,10 +1,14 @@
-import { changesBetween, countChangesBetween, type ChangeKind } from '../../db/sql/changes-between.ts';
-import { splitPage, type PageRow } from '../../db/sql/page-with-total.ts';
+import {
+  countChangesBetween,
+  listChangesBetween,
+  type ChangeCount,
+  type ChangeKind,
+  type ChangeRow,
+} from '../../db/queries/past-states.ts';
 import type { MemoryType } from '../../db/tables.ts';
 import { invalidInput } from '../../shared/errors.ts';
 import type { MemoryContext } from '../context.ts';
-import { namesOfChanges } from './history.ts';
-import type { Snapshot } from '../mutation.ts';
+import { listChangedNames } from './history.ts';
 import { openState } from '../sealing.ts';
 import { toPastRow, type PastRow } from './snapshots.ts';
 import { checkDate } from '../values.ts';
@@ -20,6 +24,8 @@ export interface MemoryChange {
   changes: string[];
 }
 
+export type { ChangeCount };
+
 export interface Span {
   from: Date;
   to: Date;
@@ -27,36 +33,17 @@ export interface Span {
   types?: readonly MemoryType[] | null | undefined;
 }
 
-export interface ChangeCount {
-  type: MemoryType;
-  kind: ChangeKind;
-  count: number;
-}
-
-interface ChangeRow extends PageRow {
-  type: MemoryType;
-  id: string;
-  kind: ChangeKind;
-  events: number;
-  before: Snapshot | null;
-  after: Snapshot | null;
-}
-
 export async function listChanges(
   context: MemoryContext,
   span: Span,
   { offset, limit }: { offset: number; limit: number },
 ): Promise<{ changes: MemoryChange[]; total: number }> {
-  const { tenantId } = context.principal;
   const { from, to, types } = checkSpan(span);
-  const found = await context.db.client.$queryRaw<ChangeRow[]>(
-    changesBetween({ tenantId, from, to, types, offset, limit }),
-  );
-  const { rows, total } = splitPage(found);
-  return { changes: await Promise.all(rows.map((row) => changeOf(context, row, { from, to }))), total };
+  const { rows, total } = await listChangesBetween(context.db.client, { from, to, types }, { offset, limit });
+  return { changes: await Promise.all(rows.map((row) => toChange(context, row, { from, to }))), total };
 }
 
-async function changeOf(
+async function toChange(
   context: MemoryContext,
   { type, id, kind, events, before, after }: ChangeRow,
   { from, to }: Pick<Span, 'from' | 'to'>,
@@ -68,14 +55,12 @@ async function changeOf(
     eventCount: events,
     before: before === null ? null : toPastRow(type, await openState(context, before), from),
     after: after === null ? null : toPastRow(type, await openState(context, after), to),
-    changes: await namesOfChanges(context, before, after),
+    changes: await listChangedNames(context, before, after),
   };
 }
 
 export async function countChanges(context: MemoryContext, span: Span): Promise<ChangeCount[]> {
-  const { tenantId } = context.principal;
-  const { from, to, types } = checkSpan(span);
-  return context.db.client.$queryRaw<ChangeCount[]>(countChangesBetween({ tenantId, from, to, types }));
+  return countChangesBetween(context.db.client, checkSpan(span));
 }
 
 export function checkSpan(span: Span): { from: Date; to: Date; types: readonly MemoryType[] | null } {

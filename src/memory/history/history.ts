@@ -1,14 +1,12 @@
 import type { MemoryType } from '../../db/tables.ts';
-import { latestEventsOf } from '../../db/sql/latest-events-of.ts';
-import { splitPage, type PageRow } from '../../db/sql/page-with-total.ts';
-import { statesAt, type StatesQuery } from '../../db/sql/states-at.ts';
+import { listLatestEvents, listStatesAt, type StatesQuery } from '../../db/queries/past-states.ts';
 import { MemoryError } from '../../shared/errors.ts';
 import { toCamelCase } from '../../shared/names.ts';
 import type { MemoryEvent } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../context.ts';
 import type { MemoryReference } from '../links/links.ts';
 import { referenceKey } from '../memories.ts';
-import type { Snapshot } from '../mutation.ts';
+import type { Snapshot } from '../../db/queries/snapshots.ts';
 import { openSnapshot, openState } from '../sealing.ts';
 import { readPayload, toPastRow, type PastRow } from './snapshots.ts';
 import { checkDate, checkOptionalName, checkUuid } from '../values.ts';
@@ -22,7 +20,7 @@ export interface Version {
   changes: string[];
 }
 
-/** All that was ever done to a memory, oldest first; there for as long as its events are, even when it is not. */
+/** Reads all versions of a memory, oldest first; also of a deleted one, as long as its events are kept. */
 export async function readHistory(context: MemoryContext, { type, id }: MemoryReference): Promise<Version[]> {
   const { tenantId } = context.principal;
   const events = await context.db.client.memoryEvent.findMany({
@@ -30,10 +28,10 @@ export async function readHistory(context: MemoryContext, { type, id }: MemoryRe
     orderBy: { sequence: 'asc' },
   });
   if (events.length === 0) throw new MemoryError('NOT_FOUND', `${type} ${id} is not there`);
-  return Promise.all(events.map((event) => versionOf(context, type, event)));
+  return Promise.all(events.map((event) => toVersion(context, type, event)));
 }
 
-/** The latest events of several memories, newest first, under the key of each. */
+/** Lists the latest events of several memories, newest first, by the key of the memory. */
 export async function listEventsOf(
   context: MemoryContext,
   references: readonly MemoryReference[],
@@ -41,31 +39,30 @@ export async function listEventsOf(
 ): Promise<Map<string, MemoryEvent[]>> {
   const { tenantId } = context.principal;
   const client = context.db.client;
-  const found = await client.$queryRaw<{ type: MemoryType; entity_id: string; id: string }[]>(
-    latestEventsOf(tenantId, references, limit),
-  );
-  const rows = await client.memoryEvent.findMany({ where: { tenantId, id: { in: found.map(({ id }) => id) } } });
+  const found = await listLatestEvents(client, references, limit);
+  const ids = found.map(({ eventId }) => eventId);
+  const rows = await client.memoryEvent.findMany({ where: { tenantId, id: { in: ids } } });
   const byId = new Map(rows.map((row) => [row.id, row]));
   const events = new Map<string, MemoryEvent[]>();
-  for (const { type, entity_id: entityId, id } of found) {
-    const key = referenceKey({ type, id: entityId });
-    const event = byId.get(id);
+  for (const { type, memoryId, eventId } of found) {
+    const key = referenceKey({ type, id: memoryId });
+    const event = byId.get(eventId);
     if (event !== undefined) events.set(key, [...(events.get(key) ?? []), event]);
   }
   return events;
 }
 
-async function versionOf(context: MemoryContext, type: MemoryType, event: MemoryEvent): Promise<Version> {
+async function toVersion(context: MemoryContext, type: MemoryType, event: MemoryEvent): Promise<Version> {
   const { before, after } = readPayload(event);
   return {
     event,
     memory: after === null ? null : toPastRow(type, await openState(context, after), event.occurredAt),
-    changes: await namesOfChanges(context, before, after),
+    changes: await listChangedNames(context, before, after),
   };
 }
 
-/** By what was said: a fact that is sealed once more says the same. */
-export async function namesOfChanges(
+/** Compares opened snapshots: a fact that was sealed again has not changed. */
+export async function listChangedNames(
   context: MemoryContext,
   before: Snapshot | null,
   after: Snapshot | null,
@@ -80,7 +77,7 @@ export function changedNames(before: Snapshot | null, after: Snapshot | null): s
     .map(toCamelCase);
 }
 
-/** A memory as it was at a moment; null if it was not there. */
+/** Finds a memory as it was at a moment; null if it was not there. */
 export async function findMemoryAsOf(
   context: MemoryContext,
   { type, id }: MemoryReference,
@@ -126,12 +123,9 @@ export interface PastPage {
   total: number;
 }
 
-/** A page of the memories of a type as they were at a moment. */
-export async function readStates(context: MemoryContext, query: Omit<StatesQuery, 'tenantId'>): Promise<PastPage> {
-  const { tenantId } = context.principal;
+export async function readStates(context: MemoryContext, query: StatesQuery): Promise<PastPage> {
   checkDate('at', query.at);
-  const states = await context.db.client.$queryRaw<({ state: Snapshot } & PageRow)[]>(statesAt({ ...query, tenantId }));
-  const { rows, total } = splitPage(states);
+  const { rows, total } = await listStatesAt(context.db.client, query);
   const opened = await Promise.all(rows.map(({ state }) => openState(context, state)));
   return { rows: opened.map((state) => toPastRow(query.type, state, query.at)), total };
 }

@@ -1,5 +1,6 @@
 import type { MemoryEvent } from '../../generated/prisma/client.ts';
-import type { Mutation, Snapshot } from '../mutation.ts';
+import type { Snapshot } from '../../db/queries/snapshots.ts';
+import type { Mutation } from '../mutation.ts';
 import { effectiveness } from '../rules/rule-maturity.ts';
 import { changedSince, traceDeed, type Deed } from './event-graph.ts';
 

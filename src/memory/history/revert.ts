@@ -1,15 +1,14 @@
 import { lockRun } from '../../db/queries/consolidation-runs.ts';
-import { setEmbedding } from '../../db/sql/set-embedding.ts';
-import { writeSnapshotColumns } from '../../db/sql/write-snapshot-columns.ts';
 import { memoryTypes, type MemoryType } from '../../db/tables.ts';
 import { MemoryError } from '../../shared/errors.ts';
 import type { MemoryEvent, MemoryLink } from '../../generated/prisma/client.ts';
-import { vectorsOfOne, type EmbeddedText } from '../embed.ts';
+import type { EmbeddedText } from '../embed.ts';
 import { useActiveKey } from '../data-keys.ts';
-import { isLive } from '../facts/facts.ts';
+import { isLive } from '../facts/fact-values.ts';
 import { insertLink, removeLink, requireMemory } from '../links/links.ts';
-import { refuseSecondLiveFact } from '../memories.ts';
-import { readSnapshot, type Mutation, type Snapshot } from '../mutation.ts';
+import { refuseSecondLiveFact } from '../confirm-and-forget.ts';
+import { lockSnapshot, type Snapshot } from '../../db/queries/snapshots.ts';
+import { changeMemory, type Mutation } from '../mutation.ts';
 import { openSnapshot, sealedColumns } from '../sealing.ts';
 import { changedSince } from './event-graph.ts';
 import { revertApplications } from './revert-applications.ts';
@@ -73,9 +72,10 @@ async function revertMemory(
   embedding: EmbeddedText | undefined,
 ): Promise<void> {
   if (readPayload(event).after === null) throw removedForGood(event);
-  const { transaction, tenantId, context } = mutation;
+  const { transaction, context } = mutation;
   const id = event.entityId;
-  const before = await readSnapshot(mutation, { type, id }, true);
+  const before = await lockSnapshot(transaction, { type, id });
+  if (before === null) throw new MemoryError('NOT_FOUND', `${type} ${id} is not there`);
   const restored = await chooseValues(mutation, event, await openSnapshot(context, before, transaction));
   const values = {
     ...(await sealValues(mutation, before, restored)),
@@ -85,21 +85,7 @@ async function revertMemory(
   if (type === 'fact' && isLive(values['validity']) && !isLive(before['validity'])) {
     await refuseSecondLiveFact(mutation, id);
   }
-  const version = (before['version'] as number) + 1;
-  await transaction.$executeRaw(writeSnapshotColumns(type, { tenantId, id }, { ...values, version }));
-  if (embedding !== undefined) {
-    const vectors = await vectorsOfOne(context, transaction, embedding);
-    await transaction.$executeRaw(setEmbedding(type, { tenantId, id }, vectors));
-  }
-  const after = await readSnapshot(mutation, { type, id }, false);
-  await mutation.record({
-    eventType: `${type}.undone`,
-    entityType: type,
-    entityId: id,
-    revertsEventId: event.id,
-    before,
-    after,
-  });
+  await changeMemory(mutation, { type, id }, `${type}.undone`, values, { embedding, revertsEventId: event.id });
 }
 
 /** Columns that are restored if nobody changed them since, and otherwise left alone. */

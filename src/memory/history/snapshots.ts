@@ -3,7 +3,7 @@ import type { MemoryEvent } from '../../generated/prisma/client.ts';
 import type { RedactionCounts, TextCut } from '../../redaction/redactor.ts';
 import { toCamelCase } from '../../shared/names.ts';
 import type { MemoryRow } from '../memories.ts';
-import type { Snapshot } from '../mutation.ts';
+import type { Snapshot } from '../../db/queries/snapshots.ts';
 
 export interface EventPayload {
   before: Snapshot | null;

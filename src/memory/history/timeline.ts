@@ -1,8 +1,7 @@
-import { splitPage, type PageRow } from '../../db/sql/page-with-total.ts';
+import { listTimeline } from '../../db/queries/past-states.ts';
 import type { MemoryType } from '../../db/tables.ts';
-import { timeline } from '../../db/sql/timeline.ts';
 import type { MemoryContext } from '../context.ts';
-import { factValidities } from '../facts/facts.ts';
+import { factValidities } from '../facts/fact-values.ts';
 import { checkPeriod, completeFilter, type FilterInput } from '../filter.ts';
 import { loadMemories, referenceKey, type StoredRow } from '../memories.ts';
 
@@ -22,20 +21,17 @@ export interface TimelineChoice {
 
 const notRetracted = factValidities.filter((validity) => validity !== 'retracted');
 
-/** Memories in the order of the world, not of their storing: superseded facts stand where they began to hold. */
+/** Lists memories by when they happened or began to hold, not by when they were stored; superseded facts too. */
 export async function readTimeline(
   context: MemoryContext,
   { types, filter, from, to }: TimelineChoice,
   page: { offset: number; limit: number },
 ): Promise<{ entries: TimelineEntry[]; total: number }> {
-  const found = await context.db.client.$queryRaw<({ type: MemoryType; id: string; at: Date } & PageRow)[]>(
-    timeline({
-      ...page,
-      filter: completeFilter(context, { ...filter, types }, { validity: notRetracted, withDisabled: true }),
-      ...checkPeriod({ from, to }),
-    }),
-  );
-  const { rows, total } = splitPage(found);
+  const query = {
+    filter: completeFilter(context, { ...filter, types }, { validity: notRetracted, withDisabled: true }),
+    ...checkPeriod({ from, to }),
+  };
+  const { rows, total } = await listTimeline(context.db.client, query, page);
   const memories = await loadMemories(context, rows);
   const entries = rows.flatMap(({ type, id, at }) => {
     const memory = memories.get(referenceKey({ type, id }));

@@ -1,4 +1,4 @@
-import { lockEvent } from '../../db/sql/lock-event.ts';
+import { lockUndo } from '../../db/queries/past-states.ts';
 import { MemoryError } from '../../shared/errors.ts';
 import type { MemoryEvent } from '../../generated/prisma/client.ts';
 import { asStored } from '../../redaction/redactor.ts';
@@ -32,7 +32,7 @@ export async function undoEvent(context: MemoryContext, { eventId, idempotencyKe
   const input = { eventId: root.id };
   const id = await mutateOnce(context, { operation: 'undo', idempotencyKey, input }, async (mutation) => {
     const { transaction } = mutation;
-    await transaction.$queryRaw(lockEvent(tenantId, root.id));
+    await lockUndo(transaction, root.id);
     const events = [root, ...(await listConsequences(transaction, root))];
     const undos = await loadUndos(transaction, events);
     refuseSecondUndo(root, findUndoInEffect(undos, root.id));

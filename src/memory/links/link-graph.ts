@@ -1,4 +1,4 @@
-import { linksOf, type LinkDirection } from '../../db/sql/links-of.ts';
+import { listLinks as listRows, type LinkRow, type LinksChoice as RowsChoice } from '../../db/queries/links.ts';
 import type { MemoryType } from '../../db/tables.ts';
 import { invalidInput, MemoryError } from '../../shared/errors.ts';
 import type { MemoryContext } from '../context.ts';
@@ -78,24 +78,7 @@ async function findLink(context: MemoryContext, { source, target, relation }: Om
   return { source, target, relation, createdAt: link.createdAt };
 }
 
-export interface LinksChoice {
-  direction: LinkDirection;
-  /** Any, when none is named. */
-  relations: readonly Relation[] | null;
-  limit: number;
-}
-
-interface LinkRow {
-  end_type: MemoryType;
-  end_id: string;
-  direction: 'outbound' | 'inbound';
-  source_type: MemoryType;
-  source_id: string;
-  target_type: MemoryType;
-  target_id: string;
-  relation: Relation;
-  created_at: Date;
-}
+export type LinksChoice = Omit<RowsChoice, 'relations'> & { relations: readonly Relation[] | null };
 
 /** The links of several memories in one statement, under the key of each. */
 export async function listLinks(
@@ -103,25 +86,24 @@ export async function listLinks(
   ends: readonly MemoryReference[],
   choice: LinksChoice,
 ): Promise<Map<string, LinkOfMemory[]>> {
-  const { tenantId } = context.principal;
   const links = new Map<string, LinkOfMemory[]>(ends.map((end) => [referenceKey(end), []]));
   if (ends.length === 0) return links;
-  const rows = await context.db.client.$queryRaw<LinkRow[]>(linksOf({ tenantId, ends, ...choice }));
-  for (const row of rows) links.get(referenceKey({ type: row.end_type, id: row.end_id }))?.push(toLink(row));
+  const rows = await listRows(context.db.client, ends, choice);
+  for (const row of rows) links.get(referenceKey({ type: row.endType, id: row.endId }))?.push(toLink(row));
   return links;
 }
 
-function toLink(row: LinkRow): LinkOfMemory {
-  const source = { type: row.source_type, id: row.source_id };
-  const target = { type: row.target_type, id: row.target_id };
-  const { direction, relation, created_at: createdAt } = row;
+function toLink({ direction, createdAt, ...row }: LinkRow): LinkOfMemory {
+  const source = { type: row.sourceType, id: row.sourceId };
+  const target = { type: row.targetType, id: row.targetId };
+  const relation = row.relation as Relation;
   return { source, target, relation, createdAt, direction, other: direction === 'outbound' ? target : source };
 }
 
 /** The check constraints of the tables hold the same values. */
 export type TombstoneReason = 'expired' | 'capacity' | 'retention' | 'erased';
 
-/** What is left of a memory that is gone: enough to answer a citation, nothing of what it said. */
+/** The trace of a removed memory: enough to answer a citation, without its content. */
 export interface Tombstone extends MemoryReference {
   reason: TombstoneReason;
   createdAt: Date;

@@ -1,3 +1,6 @@
+import type { EventRow } from '../../db/queries/events.ts';
+import { deleteLink, insertLink as insert } from '../../db/queries/links.ts';
+import { hasMemory } from '../../db/queries/memories.ts';
 import type { MemoryType } from '../../db/tables.ts';
 import { invalidInput, MemoryError } from '../../shared/errors.ts';
 import type { MemoryLink } from '../../generated/prisma/client.ts';
@@ -33,29 +36,24 @@ export async function createLink(mutation: Mutation, { source, target, relation 
   });
 }
 
-/** False when it is there already. */
+/** Returns false when it is there already. */
 export async function insertLink(mutation: Mutation, link: MemoryLink, revertsEventId?: string): Promise<boolean> {
-  const { count } = await mutation.transaction.memoryLink.createMany({ data: [link], skipDuplicates: true });
-  if (count > 0) await recordLink(mutation, 'link.created', link, revertsEventId);
-  return count > 0;
+  return insert(mutation.transaction, link, toLinkEvent(mutation, 'link.created', link, revertsEventId));
 }
 
-/** False when it is not there any more. */
+/** Returns false when it is not there any more. */
 export async function removeLink(mutation: Mutation, link: MemoryLink, revertsEventId?: string): Promise<boolean> {
-  const { createdAt: _, ...key } = link;
-  const { count } = await mutation.transaction.memoryLink.deleteMany({ where: key });
-  if (count > 0) await recordLink(mutation, 'link.removed', link, revertsEventId);
-  return count > 0;
+  return deleteLink(mutation.transaction, link, toLinkEvent(mutation, 'link.removed', link, revertsEventId));
 }
 
-async function recordLink(
+function toLinkEvent(
   mutation: Mutation,
   eventType: 'link.created' | 'link.removed',
   link: MemoryLink,
   revertsEventId: string | undefined,
-): Promise<void> {
+): EventRow {
   const kept = { ...link, createdAt: link.createdAt.toISOString() };
-  await mutation.record({
+  return mutation.toEventRow({
     eventType,
     entityType: 'link',
     entityId: linkId(link),
@@ -81,15 +79,11 @@ export async function linkToSource(
   });
 }
 
-/** What is linked or cited must be there, or have been: a deleted episode is cited by its tombstone. */
-export async function requireMemory(
-  { transaction, tenantId }: Mutation,
-  field: string,
-  { type, id }: MemoryReference,
-): Promise<void> {
-  const [row] = await transaction.$queryRaw<{ exists: boolean }[]>`
-    SELECT memory_exists(${tenantId}, ${type}, ${id}::uuid) AS exists`;
-  if (row?.exists !== true) throw new MemoryError('NOT_FOUND', `${field}: ${type} ${id} is not there`);
+/** Throws NOT_FOUND unless what is linked or cited is there, or was: a deleted episode is cited by its tombstone. */
+export async function requireMemory({ transaction }: Mutation, field: string, memory: MemoryReference): Promise<void> {
+  const { type, id } = memory;
+  if (!(await hasMemory(transaction, memory)))
+    throw new MemoryError('NOT_FOUND', `${field}: ${type} ${id} is not there`);
 }
 
 export async function requireEpisode(mutation: Mutation, field: string, id: string | null): Promise<void> {

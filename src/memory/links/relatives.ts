@@ -1,5 +1,5 @@
-import { latestApplications } from '../../db/sql/latest-applications.ts';
-import { learnedFrom } from '../../db/sql/learned-from.ts';
+import { listLearnedIds } from '../../db/queries/links.ts';
+import { listApplications as listRows } from '../../db/queries/rules.ts';
 import type { StoredFact } from '../../db/stored-fact.ts';
 import type { Rule, RuleApplication } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../context.ts';
@@ -15,9 +15,8 @@ export async function listLearnedFrom<T extends 'fact' | 'rule'>(
   episodes: readonly MemoryReference[],
   limit: number,
 ): Promise<Map<string, (T extends 'fact' ? StoredFact : Rule)[]>> {
-  const { tenantId } = context.principal;
-  const query = learnedFrom({ tenantId, type, episodeIds: episodes.map(({ id }) => id), limit });
-  const found = await context.db.client.$queryRaw<{ owner: string; id: string }[]>(query);
+  const episodeIds = episodes.map(({ id }) => id);
+  const found = await listLearnedIds(context.db.client, type, episodeIds, limit);
   const rows = await loadMemories(
     context,
     found.map(({ id }) => ({ type, id })),
@@ -38,18 +37,15 @@ export async function listSuccessors(
   return new Map(successors.map((fact) => [referenceKey({ type: 'fact', id: fact.supersedesId as string }), fact]));
 }
 
-/** The judgements that count, newest first. */
+/** Lists the judgements that count, newest first. */
 export async function listApplications(
   context: MemoryContext,
   rules: readonly MemoryReference[],
   limit: number,
 ): Promise<Map<string, RuleApplication[]>> {
-  const { tenantId } = context.principal;
-  const client = context.db.client;
   const ruleIds = rules.map(({ id }) => id);
-  const query = latestApplications(tenantId, ruleIds, limit);
-  const found = await client.$queryRaw<{ owner: string; id: string }[]>(query);
-  const rows = await client.ruleApplication.findMany({ where: { tenantId, id: { in: found.map(({ id }) => id) } } });
+  const rows = await listRows(context.db.client, ruleIds, limit);
+  const found = rows.map(({ ruleId, id }) => ({ owner: ruleId, id }));
   const byId = new Map(rows.map((row) => [row.id, row]));
   return groupRows(found, 'rule', (id) => byId.get(id));
 }

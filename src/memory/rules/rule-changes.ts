@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/queries/memories.ts';
 import { MemoryError } from '../../shared/errors.ts';
 import type { Prisma, Rule } from '../../generated/prisma/client.ts';
 import { createRedactor, omissionsOf } from '../../redaction/redactor.ts';
@@ -9,11 +10,12 @@ import { changeMemory, type Mutation } from '../mutation.ts';
 import { authorize, authorizeTarget, type Action } from '../permissions.ts';
 import { onlyButlerOf } from '../reach.ts';
 import type { Maturity } from './rule-maturity.ts';
-import { candidateConfidence, embedRule, getRule, lockUsableRule, maturityRank, setMaturity } from './rules.ts';
+import { maturityRank, setMaturity } from './rule-marks.ts';
+import { candidateConfidence, getRule, lockUsableRule } from './rules.ts';
 import { normaliseContent } from '../text.ts';
 import { checkNumber, checkUuid, normaliseTags } from '../values.ts';
 
-/** What people do to a rule by hand. What its applications do to it is in rules.ts. */
+/** Changes that people make to a rule. Those that its applications make are in rules.ts. */
 
 export interface RuleWrite {
   ruleId: string;
@@ -40,18 +42,10 @@ export async function editRule(context: MemoryContext, input: EditRuleInput): Pr
     ...(input.metadata != null && { metadata: normaliseMetadata(redactor, 'metadata', input.metadata) }),
   };
   const embedding = await embedOne(context, content);
-  return changeRule(context, 'editRule', input, async (mutation, { tenantId, id }) => {
-    const change = async (): Promise<void> => {
-      await mutation.transaction.rule.update({
-        where: { tenantId_id: { tenantId, id } },
-        data: { ...attributes, ...asCandidate, content, lastConfirmedAt: mutation.now, version: { increment: 1 } },
-        select: { id: true },
-      });
-      await embedRule(mutation, id, embedding);
-    };
-    await changeMemory(mutation, { type: 'rule', id }, 'rule.edited', change, {
-      omissions: omissionsOf(redactor),
-    });
+  return changeRule(context, 'editRule', input, async (mutation, { id }) => {
+    const columns = { ...attributes, ...asCandidate, content, lastConfirmedAt: mutation.now };
+    const details = { omissions: omissionsOf(redactor), embedding };
+    await changeMemory(mutation, { type: 'rule', id }, 'rule.edited', columns, details);
     await retireApplications(mutation, id);
   });
 }
@@ -67,7 +61,7 @@ const asCandidate = {
   successCount: 0,
   harmfulCount: 0,
   effectivenessScore: 0,
-} satisfies Prisma.RuleUpdateInput;
+} satisfies Columns<'rule'>;
 
 async function retireApplications({ transaction, tenantId, eventId }: Mutation, ruleId: string): Promise<void> {
   await transaction.ruleApplication.updateMany({
@@ -113,18 +107,12 @@ export async function enableRule(context: MemoryContext, input: RuleWrite): Prom
 }
 
 async function setDisabled(mutation: Mutation, rule: Rule, disabledAt: Date | null): Promise<void> {
-  const { tenantId, id } = rule;
+  const { id } = rule;
   const state = disabledAt === null ? 'enabled' : 'disabled';
   if ((rule.disabledAt === null) === (disabledAt === null)) {
     throw new MemoryError('INVALID_TRANSITION', `rule ${id} is ${state} already`);
   }
-  await changeMemory(mutation, { type: 'rule', id }, `rule.${state}`, () =>
-    mutation.transaction.rule.update({
-      where: { tenantId_id: { tenantId, id } },
-      data: { disabledAt, version: { increment: 1 } },
-      select: { id: true },
-    }),
-  );
+  await changeMemory(mutation, { type: 'rule', id }, `rule.${state}`, { disabledAt });
 }
 
 type RuleChange = 'editRule' | 'promoteRule' | 'demoteRule' | 'disableRule' | 'enableRule';

@@ -6,7 +6,7 @@ const dangers = ['allergy', 'allergies'];
 
 /**
  * Which facts say who the user is: those about the user that are permanent, or whose predicate is one of a few that
- * whoever serves someone has to know. They come into every context, whatever the prompt is about. Subjects and predicates
+ * a butler has to know about its user. They come into every context, whatever the prompt is about. Subjects and predicates
  * are in the form of keys: lower case, words joined by an underscore.
  */
 export const identityFacts = {

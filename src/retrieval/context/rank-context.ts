@@ -31,7 +31,7 @@ export type ShownMemory = MemoryToShow & { id: string };
 
 export interface ContextRanking {
   intent: Intent;
-  /** What may be shown, in no particular order. */
+  /** The memories that may be shown, in no particular order. */
   eligible: Ranked<ShownMemory>[];
   /** Of these, what says who the user is: it has a share of the facts' tokens to itself. */
   reserved: ReadonlySet<Ranked<ShownMemory>>;

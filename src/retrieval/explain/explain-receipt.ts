@@ -10,7 +10,7 @@ export interface ReceiptExplanation {
   account: string;
 }
 
-/** What was asked, what was shown and by what scores, what was dropped and by which stage, for people. */
+/** Describes a receipt for people: the query, the memories shown with their scores, and those dropped with the stage. */
 export async function explainReceipt(context: MemoryContext, receiptId: string): Promise<ReceiptExplanation> {
   const receipt = await getReceipt(context, receiptId);
   const account = [...head(receipt), ...shown(receipt), ...dropped(receipt), ...times(receipt)].join('\n');

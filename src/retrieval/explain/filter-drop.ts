@@ -75,7 +75,7 @@ function liveDrop(memory: Memory, { at, validity, minConfidence }: MemoryFilter)
   return { stage: 'confidence', reason: `its effective confidence is ${shown}, below ${minConfidence}` };
 }
 
-/** Asks the database, one condition at a time, so that it cannot be told otherwise here than there. */
+/** Asks the database, one condition at a time, so that the explanation cannot differ from the search. */
 async function narrowingDrop(
   { db }: MemoryContext,
   { type, row }: Memory,

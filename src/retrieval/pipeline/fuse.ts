@@ -56,13 +56,16 @@ interface WordScores {
 
 /** Counts each word once: its own score, or the best that a neighbour lends if that is more. */
 function scoreOwnAndLent({ words, lenderShares, lenderWords }: Candidate): WordScores {
-  let [own, total] = [0, 0];
-  words.forEach((score, index) => {
-    const lent = lenderShares?.map((share, place) => share * (lenderWords?.[place]?.[index] ?? 0)) ?? [];
-    own += score;
-    total += Math.max(score, ...lent);
-  });
-  return { own, total };
+  const best = [...words];
+  for (const [place, share] of (lenderShares ?? []).entries()) {
+    const lent = lenderWords?.[place] ?? [];
+    for (const [index, score] of best.entries()) best[index] = Math.max(score, share * (lent[index] ?? 0));
+  }
+  return { own: sum(words), total: sum(best) };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
 function findLentSimilarity({ lenderShares, lenderSimilarities }: Candidate): number | null {

@@ -7,7 +7,7 @@ interface ChannelWeights {
 }
 
 /**
- * Weight of each channel. What was said in a conversation is asked for in its own words, and its neighbours help; a fact
+ * Weight of each channel. People ask for a conversation in its own words, and its neighbours help; a fact
  * or rule is a sentence of its own that is asked for in other words.
  */
 const channelWeights: Record<MemoryType, ChannelWeights> = {

@@ -1,4 +1,4 @@
-import type { KeywordQuery, WordLookup } from '../../db/queries/search-words.ts';
+import type { KeywordQuery, WordLookup } from '../../db/sql/search-words.ts';
 import { findCombinations, type Word } from './combine-words.ts';
 import { averageLength, countDocuments, isLarge, type CorpusStatistics } from './corpus-statistics.ts';
 

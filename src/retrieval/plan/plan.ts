@@ -27,7 +27,7 @@ import {
 } from './corpus-statistics.ts';
 import type { PreparedSearch } from './prepared-search.ts';
 
-/** What is known about a search before its candidates are read. */
+/** The plan of a search, made before its candidates are read. */
 export interface SearchPlan {
   lexemes: string[];
   phrases: string[];

@@ -34,7 +34,7 @@ const identityPattern =
   /\b(who (am|is|are)|(names?|birthdays?|birth date|age|address|job|profession|employer|email|phone( number)?|nationality|religion|spouse|wife|husband|partner|children|parents|siblings?|pets?)\b|how old|where (do|does) .* (live|work)|am i|tell me about (my|him|her)self)\b/;
 
 /** By fixed patterns of English, in a fixed order: the same text has the same intent each time, on every machine. */
-export function findIntent(text: string, hasTimeRange: boolean): Intent {
+function findIntent(text: string, hasTimeRange: boolean): Intent {
   const question = text.toLowerCase();
   if (hasTimeRange) return 'episode';
   if (procedurePattern.test(question)) return 'procedure';

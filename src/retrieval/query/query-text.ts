@@ -20,7 +20,7 @@ export interface QueryText {
 }
 
 /** A prompt may be as long as it likes; what comes after this many characters does not change what is found. */
-export const queryCharacterLimit = 4000;
+const queryCharacterLimit = 4000;
 
 /**
  * Reads a query as people type it: "quoted words" must stand together, -word and -"some words" must not occur. In a

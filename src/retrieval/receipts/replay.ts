@@ -13,7 +13,7 @@ export interface ReplayOutcome {
   receipt: Receipt;
   /** The text of a context as it was given out; null for a recall or search, which has none. */
   text: string | null;
-  /** What was shown, in its order and in the state in which it was shown. */
+  /** The memories shown, in their order and in the version that was shown. */
   memories: Memory[];
   /** Whether text and memories are, to the byte, what was given out. */
   isExact: boolean;

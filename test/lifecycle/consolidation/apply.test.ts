@@ -6,7 +6,7 @@ import type { Claim } from '../../../src/lifecycle/consolidation/claim.ts';
 import type { ConsolidationRun } from '../../../src/lifecycle/consolidation/run.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { storeFact, type Fact } from '../../../src/memory/facts/facts.ts';
-import { forgetMemory } from '../../../src/memory/memories.ts';
+import { forgetMemory } from '../../../src/memory/confirm-and-forget.ts';
 import { storeRule } from '../../../src/memory/rules/rules.ts';
 import { undoEvent } from '../../../src/memory/history/undo.ts';
 import { findDifferences } from '../../../src/memory/history/verify.ts';

@@ -4,7 +4,7 @@ import { failRun } from '../../../src/lifecycle/consolidation/fail.ts';
 import { renewLease, untilAborted, withLease } from '../../../src/lifecycle/consolidation/lease.ts';
 import { getRun } from '../../../src/lifecycle/consolidation/run.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { forgetMemory, restoreMemory } from '../../../src/memory/memories.ts';
+import { forgetMemory, restoreMemory } from '../../../src/memory/confirm-and-forget.ts';
 import { findDifferences } from '../../../src/memory/history/verify.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { claimNext, configWith, observe, passSeconds, setTo } from './setup.ts';

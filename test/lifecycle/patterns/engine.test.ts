@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { consolidateWith } from '../../../src/lifecycle/consolidation/consolidate.ts';
 import { patternsEngine } from '../../../src/lifecycle/consolidation/engines/patterns.ts';
-import { liveValidities, storeFact } from '../../../src/memory/facts/facts.ts';
+import { storeFact } from '../../../src/memory/facts/facts.ts';
+import { liveValidities } from '../../../src/memory/facts/fact-values.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { openRows } from '../../../src/memory/sealing.ts';
 import { findDifferences } from '../../../src/memory/history/verify.ts';

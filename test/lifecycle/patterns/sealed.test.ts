@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { consolidateWith } from '../../../src/lifecycle/consolidation/consolidate.ts';
 import { patternsEngine } from '../../../src/lifecycle/consolidation/engines/patterns.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { liveValidities } from '../../../src/memory/facts/facts.ts';
+import { liveValidities } from '../../../src/memory/facts/fact-values.ts';
 import { openRows } from '../../../src/memory/sealing.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { encryptedConfig } from '../../support/encryption.ts';

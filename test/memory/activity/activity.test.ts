@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.ts';
-import { scanEvents, selectEvents } from '../../../src/db/sql/select-events.ts';
+import type { Database, TenantClient } from '../../../src/db/database.ts';
+import { listEvents, scanEvents } from '../../../src/db/queries/activity.ts';
 import { Prisma } from '../../../src/generated/prisma/client.ts';
 import { createActivityFeed, type ActivityFeed } from '../../../src/memory/activity/activity-feed.ts';
 import {
-  conditionsOf,
+  checkFilter,
   countActivity,
   isMatch,
   listActivity,
@@ -17,7 +17,7 @@ import type { MemoryContext } from '../../../src/memory/context.ts';
 import { storeEpisode } from '../../../src/memory/episodes/episodes.ts';
 import { recordEvent } from '../../../src/memory/events.ts';
 import { storeFact } from '../../../src/memory/facts/facts.ts';
-import { forgetMemory } from '../../../src/memory/memories.ts';
+import { forgetMemory } from '../../../src/memory/confirm-and-forget.ts';
 import { storeRule } from '../../../src/memory/rules/rules.ts';
 import { contextOf, followWithCuts, take, untilReadable, writeEvent, writeMany } from '../../support/activity.ts';
 import { createTestApp, type TestApp } from '../../support/app.ts';
@@ -115,7 +115,7 @@ describe('the list of events', () => {
     const { events, filters } = await writeVariety(context);
 
     for (const filter of filters) {
-      const conditions = await conditionsOf(context, filter);
+      const conditions = await checkFilter(context, filter);
       const listed = await listActivity(context, filter, { limit: 100, newestFirst: false });
       expect(idsOf(events.filter((event) => isMatch(event, conditions))), JSON.stringify(filter)).toEqual(
         idsOf(listed),
@@ -468,11 +468,21 @@ async function untilFollowers(feed: ActivityFeed, count: number): Promise<void> 
 }
 
 describe('the statements of the feed', () => {
-  const explain = async (context: MemoryContext, statement: Prisma.Sql): Promise<string> => {
-    const rows = await context.db.client.$queryRaw<Record<string, unknown>[]>(
-      Prisma.sql`EXPLAIN (FORMAT JSON) ${statement}`,
-    );
-    return JSON.stringify(rows);
+  /** Returns the plan of the statement that a query sends. */
+  const explain = async (
+    { db: { client } }: MemoryContext,
+    query: (client: TenantClient) => Promise<unknown>,
+  ): Promise<string> => {
+    let plan: unknown;
+    const explaining = {
+      tenantId: client.tenantId,
+      $queryRaw: async (strings: readonly string[], ...values: unknown[]) => {
+        plan = await client.$queryRaw(Prisma.sql`EXPLAIN (FORMAT JSON) ${new Prisma.Sql(strings, values)}`);
+        return [];
+      },
+    };
+    await query(explaining as unknown as TenantClient);
+    return JSON.stringify(plan);
   };
 
   it('are served by the index of positions', async () => {
@@ -491,12 +501,11 @@ describe('the statements of the feed', () => {
     const [transactionId = '0'] = resumeFrom.split('.');
     const after = { transactionId: BigInt(transactionId), sequence: 0n };
     const plans = [
-      await explain(context, scanEvents(tenantId, { scope: 'a' }, { after, limit: 100, scanLimit: 1000 })),
-      await explain(
-        context,
-        scanEvents(tenantId, {}, { after: { ...after, transactionId: 0n }, limit: 9, scanLimit: 9 }),
+      await explain(context, (client) => scanEvents(client, { scope: 'a' }, { after, limit: 100, scanLimit: 1000 })),
+      await explain(context, (client) =>
+        scanEvents(client, {}, { after: { ...after, transactionId: 0n }, limit: 9, scanLimit: 9 }),
       ),
-      await explain(context, selectEvents(tenantId, { before: after }, { limit: 50, newestFirst: true })),
+      await explain(context, (client) => listEvents(client, { before: after }, { limit: 50, newestFirst: true })),
     ];
 
     for (const plan of plans) {

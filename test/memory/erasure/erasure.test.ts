@@ -6,19 +6,17 @@ import { findChainProblems, type ChainProblem } from '../../../src/memory/histor
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { countChanges, listChanges } from '../../../src/memory/history/diff.ts';
 import { ingestEpisodes, storeEpisode } from '../../../src/memory/episodes/episodes.ts';
-import {
-  eraseMemory,
-  eraseSubject,
-  planMemoryErasure,
-  planSubjectErasure,
-} from '../../../src/memory/erasure/erasure.ts';
+import { eraseMemory, eraseSubject } from '../../../src/memory/erasure/erasure.ts';
+import { planMemoryErasure, planSubjectErasure } from '../../../src/memory/erasure/plan-erasure.ts';
 import { storeFact, type Fact } from '../../../src/memory/facts/facts.ts';
 import { findMemoryAsOf, readHistory } from '../../../src/memory/history/history.ts';
 import { linkMemories } from '../../../src/memory/links/link-graph.ts';
 import type { MemoryReference } from '../../../src/memory/links/links.ts';
-import { findMemory, forgetMemory, restoreMemory } from '../../../src/memory/memories.ts';
+import { findMemory } from '../../../src/memory/memories.ts';
+import { forgetMemory, restoreMemory } from '../../../src/memory/confirm-and-forget.ts';
 import { editRule } from '../../../src/memory/rules/rule-changes.ts';
-import { markRule, storeRule } from '../../../src/memory/rules/rules.ts';
+import { storeRule } from '../../../src/memory/rules/rules.ts';
+import { markRule } from '../../../src/memory/rules/rule-marks.ts';
 import { undoEvent } from '../../../src/memory/history/undo.ts';
 import { findDifferences } from '../../../src/memory/history/verify.ts';
 import { buildContext } from '../../../src/retrieval/context/context.ts';

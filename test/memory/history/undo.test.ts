@@ -3,15 +3,11 @@ import { MemoryError } from '../../../src/shared/errors.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { storeEpisode } from '../../../src/memory/episodes/episodes.ts';
 import { storeFact, type Fact } from '../../../src/memory/facts/facts.ts';
-import {
-  confirmMemory,
-  findMemory,
-  forgetMemory,
-  restoreMemory,
-  type MemoryRow,
-} from '../../../src/memory/memories.ts';
+import { findMemory, type MemoryRow } from '../../../src/memory/memories.ts';
+import { confirmMemory, forgetMemory, restoreMemory } from '../../../src/memory/confirm-and-forget.ts';
 import { demoteRule, disableRule, editRule, enableRule, promoteRule } from '../../../src/memory/rules/rule-changes.ts';
-import { markRule, storeRule, type Rule } from '../../../src/memory/rules/rules.ts';
+import { storeRule, type Rule } from '../../../src/memory/rules/rules.ts';
+import { markRule } from '../../../src/memory/rules/rule-marks.ts';
 import { undoEvent } from '../../../src/memory/history/undo.ts';
 import { createTestApp, type TestApp } from '../../support/app.ts';
 

@@ -14,7 +14,8 @@ import {
   type Step,
 } from '../../../src/memory/links/link-graph.ts';
 import type { MemoryReference, Relation } from '../../../src/memory/links/links.ts';
-import { forgetMemory, referenceKey } from '../../../src/memory/memories.ts';
+import { referenceKey } from '../../../src/memory/memories.ts';
+import { forgetMemory } from '../../../src/memory/confirm-and-forget.ts';
 import { storeRule } from '../../../src/memory/rules/rules.ts';
 import { undoEvent } from '../../../src/memory/history/undo.ts';
 import { createTestCore, lastEventOf, type TestCore } from '../../support/core.ts';

@@ -10,7 +10,7 @@ import { runProgram, type ProgramResult } from './run-program.ts';
 type CommandSettings = Config['memory']['consolidation']['command'];
 
 /** Says to whatever the program starts that it works for a run: what happens there is not to be remembered. */
-export const maintenanceRunVariable = 'BUTLER_MEMORY_MAINTENANCE_RUN';
+const maintenanceRunVariable = 'BUTLER_MEMORY_MAINTENANCE_RUN';
 
 /** Asks a program on this machine: the prompt is its input, the JSON its output. */
 export function createCommandEngine(config: Config, environment: NodeJS.ProcessEnv = process.env): ConsolidationEngine {

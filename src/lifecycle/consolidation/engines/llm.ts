@@ -105,7 +105,7 @@ type Answer = Awaited<ReturnType<Model['doGenerate']>>;
 
 /**
  * The providers alone, without the functions of the SDK around them: those write warnings to standard output, which is the
- * protocol of `mcp`, and tell whoever has registered for telemetry.
+ * protocol of `mcp`, and report to registered telemetry.
  */
 async function createModel(
   { provider, model = '', apiKey, structuredOutput }: ModelSettings,
@@ -168,7 +168,7 @@ function responseFormat({ provider, structuredOutput }: ModelSettings): Response
 
 type Schema = NonNullable<Extract<ResponseFormat, { type: 'json' }>['schema']>;
 
-/** What may be left out is null instead: servers that hold a model to a schema want every property to be there. */
+/** Makes optional properties required and nullable: servers that enforce a schema want every property to be there. */
 function schemaForModels(): Schema {
   return z.toJSONSchema(outputSchema, {
     override: ({ jsonSchema }) => {

@@ -3,7 +3,7 @@ import type { Usage } from '../run.ts';
 import type { ModelServer } from './model-server.ts';
 
 /** No answer of a model comes near it; a server that sends more is broken or hostile. */
-export const answerByteLimit = 4 * 1024 * 1024;
+const answerByteLimit = 4 * 1024 * 1024;
 const errorByteLimit = 64 * 1024;
 
 export interface ModelRequest {

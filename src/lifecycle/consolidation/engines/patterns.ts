@@ -1,4 +1,5 @@
-import { liveValidities, type Fact } from '../../../memory/facts/facts.ts';
+import type { Fact } from '../../../memory/facts/facts.ts';
+import { liveValidities } from '../../../memory/facts/fact-values.ts';
 import type { MemoryContext } from '../../../memory/context.ts';
 import { openReadable } from '../../../memory/sealing.ts';
 import { globalScope } from '../../../memory/values.ts';

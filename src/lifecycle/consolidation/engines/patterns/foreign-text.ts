@@ -1,6 +1,6 @@
 /**
- * Text that somebody else wrote, or that wants to be obeyed. Whoever can put it before a butler must not be able to put it
- * into its memory: where it begins, reading ends.
+ * Text that somebody else wrote, or that gives orders. An attacker who can show it to a butler must not get it into the
+ * memory: where it begins, reading ends.
  */
 
 const sources =

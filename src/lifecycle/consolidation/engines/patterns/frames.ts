@@ -1,7 +1,7 @@
 import type { Voice } from './own-speech.ts';
 import { expandContractions } from './grammar.ts';
 
-/** Whom the pronouns of a sentence mean, after what introduces it was taken away. */
+/** A sentence without its introduction, and the person that its pronouns mean. */
 export interface Framed {
   readonly text: string;
   /** "I" and "my" are the user's. */

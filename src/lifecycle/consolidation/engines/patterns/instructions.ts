@@ -70,8 +70,8 @@ const reported: readonly InstructionForm[] = [
 ];
 
 /**
- * Harm that one sentence could do for good. Such a rule is not learned from a text, whoever says it; it can be stored as a
- * rule by hand.
+ * Harm that one sentence could do for good. Such a rule is not learned from a text of any speaker; it can be
+ * stored as a rule explicitly.
  */
 const dangerous =
   /\b(?:password|passcode|credential|token|api key|secret|pin|transfer|wire|pay|payment|money|account|refund|delete|erase|wipe|destroy|grant|admin|approve|approved|disclose|forward|execute|run|command|shell|script|sudo|root|install|download|upload|encode|pretend|act as|comply|obey|refuse|warn|warning|trust|competitors?|sender|tracking|append|link|instructions?|rules?|prompts?|policy|policies|developer|system|model|assistant|ai|bot|you are|you must|your (?:answers?|responses?|replies)|users?|customers?|close tickets?|phrase|word|websites?|crypto|bitcoin|gold|bank)\b|https?:|www\.|[@"`{}<>|\\$]/i;

@@ -1,6 +1,6 @@
 import { ownLength } from './foreign-text.ts';
 
-/** Who speaks: the user, or whoever wrote the episode down. */
+/** The speaker: the user, or the writer of the episode. */
 export type Voice = 'user' | 'narrator';
 
 export interface Sentence {
@@ -91,7 +91,7 @@ interface Speaker {
   readonly isAttributed: boolean;
 }
 
-/** The sentences of a line from a place in it. Whoever is named within it speaks until its end. */
+/** The sentences of a line from a place in it. A speaker named within it speaks until its end. */
 function addSentences(sentences: Sentence[], content: string, line: Line, from: number, first: Speaker): void {
   let speaker = first;
   let start = from;

@@ -33,7 +33,7 @@ export function readSentence(sentence: Sentence, circumstances: Circumstances): 
   return statements.length === 0 && framed.isToRemember ? readReminder(framed) : statements;
 }
 
-/** Whoever is not named as the user gives no orders after words that are not the user's. */
+/** After words that are not the user's, only a speaker named as the user gives orders. */
 function readRule(
   { text, voice, isAttributed }: Sentence,
   framed: Framed,
@@ -54,7 +54,7 @@ const unnamed =
 const naming =
   /\b((?:live|lives|living|based) in|work (?:at|for)|works (?:at|for)|moved to|(?:am|i'm|is) from|name is|(?:called|named)) (\p{Ll}[\p{Ll}-]{2,})(?=$|[.!,]| and (?:i|my) )/gu;
 
-/** Who writes all in small letters writes names so, too. */
+/** Capitalises names in a text that is all in small letters. */
 function restoreCapitals(text: string): string {
   if (/\p{Lu}/u.test(text.replace(/\bI\b/g, ''))) return text;
   return text.replace(naming, (whole, verb: string, name: string) =>

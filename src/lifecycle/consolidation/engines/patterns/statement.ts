@@ -14,7 +14,7 @@ export interface FactStatement {
   readonly opposite: string | null;
 }
 
-/** That something holds no more: news only to whoever held it. */
+/** That something no longer holds: stored only where it was known. */
 export interface EndedStatement {
   readonly says: 'ended';
   readonly subject: string;

@@ -25,7 +25,7 @@ const habitual = new RegExp(
 /** What points at something that was not said. */
 const pointers = /\b(?:it|this|that|these|those|you|your|i|we|us|he|she|they|someone|something|there|here)\b/i;
 const wordLimit = 16;
-/** What can be done without anything to do it to. */
+/** Verbs without an object. */
 const alone =
   /^(?:meditates|runs|swims|jogs|cycles|exercises|trains|skis|prays|journals|walks|volunteers|commutes|bakes|reads|fasts)$/;
 

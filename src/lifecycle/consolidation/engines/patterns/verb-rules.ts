@@ -14,7 +14,7 @@ import {
 } from './values.ts';
 import { conditions, otherDiets, singleDiets } from './words.ts';
 
-/** What is said of a subject by a verb. */
+/** A statement about a subject by a verb. */
 export interface VerbRule {
   /** `{value}` stands for the value in the form of a key: for what can hold of a subject more than once at a time. */
   readonly predicate: string;

@@ -49,6 +49,6 @@ export const frequencies = [
 export const habitVerbs =
   'attend|bake|bike|bring|call|clean|commute|cook|cycle|do|drink|eat|exercise|fast|get up|go|have|jog|journal|listen|meditate|meet|order|pay|play|practi[cs]e|pray|read|run|shop|ski|sleep|swim|take|teach|train|travel|visit|volunteer|wake up|walk|watch|water|work|work out|write';
 
-/** What a butler is told to do. */
+/** Verbs that instruct a butler. */
 export const instructionVerbs =
   'add|address|alert|answer|arrange|ask|avoid|block|book|bring|buy|call|cancel|charge|check|choose|clean|close|compare|confirm|contact|cook|copy|count|deliver|display|disturb|draft|email|end|feed|fill|format|give|greet|heat|include|interrupt|invite|keep|leave|let|list|lock|log|make|mark|measure|mention|message|move|notify|offer|open|order|pack|pick|plan|play|prefer|prepare|print|propose|put|quote|read|recommend|record|remind|reply|report|reschedule|reserve|respond|ring|round|save|schedule|send|serve|set|share|show|sign|skip|sort|speak|spell|start|stop|store|suggest|switch|tell|text|translate|turn|use|wait|wake|wash|water|write';

@@ -1,32 +1,41 @@
 import { Prisma } from '../../generated/prisma/client.ts';
+import type { TenantClient, TenantDatabase } from '../database.ts';
 
 export interface CheckedEntry {
   position: string;
   eventId: string;
   flaw: 'follows_nothing' | 'gone' | 'changed' | 'payload_changed';
   payloadDigest: string;
-  /** Of a payload that says that it was erased: by which erasure. */
+  /** The erasure that blanked the payload, if the payload says so. */
   erasedBy: string | null;
 }
 
 export interface CheckedEntries {
-  /** Null when none was left to check. */
+  /** Null after the last page. */
   last: string | null;
   flawed: CheckedEntry[];
 }
 
-export interface PageOfChain {
-  tenantId: string;
+export interface ChainPage {
   after: bigint;
   limit: number;
 }
 
+/** The planner may have no statistics of a new tenant yet, and a nested loop planned for one row takes minutes for thousands. */
+async function readJson<T>(db: TenantDatabase, statement: Prisma.Sql): Promise<T> {
+  const [json] = await db.roundTrip([statement], { enable_nestloop: 'off' });
+  return JSON.parse(json ?? '') as T;
+}
+
 /**
- * Entries of the chain that do not fit what is there, as JSON. Each is held against the entry before it as that stands,
- * so one flaw is told once and not for all that comes after.
+ * Checks a page of the chain against the events. Each entry is compared with the entry before it as that stands, so that
+ * one flaw is reported once and not for all entries after it.
  */
-export function checkChain({ tenantId, after, limit }: PageOfChain): Prisma.Sql {
-  return Prisma.sql`
+export async function checkChain(db: TenantDatabase, { after, limit }: ChainPage): Promise<CheckedEntries> {
+  const { tenantId } = db;
+  return readJson(
+    db,
+    Prisma.sql`
     WITH entries AS MATERIALIZED (
       SELECT entry.*, lag(position) OVER in_order AS previous_position, lag(hash) OVER in_order AS previous_hash
       FROM (
@@ -42,7 +51,7 @@ export function checkChain({ tenantId, after, limit }: PageOfChain): Prisma.Sql 
           THEN (found.event).payload ->> 'erased' END AS erased_by, CASE
           WHEN entry.position > 1 AND previous_position IS DISTINCT FROM entry.position - 1 THEN 'follows_nothing'
           WHEN found.id IS NULL THEN 'gone'
-          WHEN entry.hash <> ${hashOf('previous_hash', 'found.event', 'entry.payload_digest')} THEN 'changed'
+          WHEN entry.hash <> ${chainHash('previous_hash', 'found.event', 'entry.payload_digest')} THEN 'changed'
           WHEN found.payload_digest <> entry.payload_digest THEN 'payload_changed'
         END AS flaw
       FROM entries entry LEFT JOIN events found ON found.id = entry.event_id
@@ -53,35 +62,36 @@ export function checkChain({ tenantId, after, limit }: PageOfChain): Prisma.Sql 
             'payloadDigest', payload_digest, 'erasedBy', erased_by) ORDER BY position)
           FILTER (WHERE flaw IS NOT NULL),
         '[]'))
-    FROM checked`;
+    FROM checked`,
+  );
 }
 
-/** The hash that an entry must have if it stands for this event and follows one with the previous hash. */
-function hashOf(previous: string, event: string, digest: string): Prisma.Sql {
+/** Computes the hash of an entry for this event after an entry with the previous hash. */
+function chainHash(previous: string, event: string, digest: string): Prisma.Sql {
   return Prisma.sql`memory_chain_step(${Prisma.raw(previous)}, memory_chain_start(entry.tenant_id),
     memory_event_content(${Prisma.raw(event)}, ${Prisma.raw(digest)}))`;
 }
 
 export interface MovedEntry {
   position: string;
-  /** Where the event that belongs here is, or the one whose place in the sequence this one has. */
+  /** The position of the event that it was exchanged with. */
   other: string;
 }
 
-/** Which of these entries would fit if their events, or the numbers of their events, were exchanged. */
-export function findMovedEvents(tenantId: string, positions: readonly bigint[]): Prisma.Sql {
-  return Prisma.sql`
+/** Finds the entries that would be right if their events, or the sequence numbers of these, were exchanged. */
+export async function listMovedEvents(client: TenantClient, positions: readonly bigint[]): Promise<MovedEntry[]> {
+  return client.$queryRaw`
     SELECT entry.position::text, min(place.position)::text AS other
     FROM event_chain entry
       JOIN event_chain place ON place.tenant_id = entry.tenant_id AND place.position <> entry.position
       JOIN memory_events own ON own.tenant_id = entry.tenant_id AND own.id = entry.event_id
       JOIN memory_events another ON another.tenant_id = place.tenant_id AND another.id = place.event_id
       LEFT JOIN event_chain previous ON previous.tenant_id = entry.tenant_id AND previous.position = entry.position - 1
-    WHERE entry.tenant_id = ${tenantId} AND entry.position = ANY (${positions}::bigint[])
+    WHERE entry.tenant_id = ${client.tenantId} AND entry.position = ANY (${positions}::bigint[])
       AND place.position = ANY (${positions}::bigint[])
       AND entry.hash IN (
-        ${hashOf('previous.hash', 'another', 'memory_payload_digest(another.payload)')},
-        ${hashOf('previous.hash', "jsonb_populate_record(own, jsonb_build_object('sequence', another.sequence))", 'entry.payload_digest')}
+        ${chainHash('previous.hash', 'another', 'memory_payload_digest(another.payload)')},
+        ${chainHash('previous.hash', "jsonb_populate_record(own, jsonb_build_object('sequence', another.sequence))", 'entry.payload_digest')}
       )
     GROUP BY entry.position ORDER BY entry.position`;
 }
@@ -91,9 +101,12 @@ export interface UnchainedEvents {
   ids: string[];
 }
 
-/** Events that no entry stands for, among the next ones in the order of their sequence, as JSON. */
-export function findUnchainedEvents({ tenantId, after, limit }: PageOfChain): Prisma.Sql {
-  return Prisma.sql`
+/** Lists events without an entry in the chain, among the next events by sequence. */
+export async function listUnchainedEvents(db: TenantDatabase, { after, limit }: ChainPage): Promise<UnchainedEvents> {
+  const { tenantId } = db;
+  return readJson(
+    db,
+    Prisma.sql`
     WITH events AS MATERIALIZED (
       SELECT id, sequence FROM memory_events
       WHERE tenant_id = ${tenantId} AND sequence > ${after} ORDER BY sequence LIMIT ${limit}
@@ -102,18 +115,20 @@ export function findUnchainedEvents({ tenantId, after, limit }: PageOfChain): Pr
     )
     SELECT jsonb_build_object('last', max(sequence)::text,
       'ids', coalesce(jsonb_agg(id ORDER BY sequence) FILTER (WHERE event_id IS NULL), '[]'))
-    FROM events LEFT JOIN entries ON event_id = id`;
+    FROM events LEFT JOIN entries ON event_id = id`,
+  );
 }
 
 export interface SoundErasure {
   id: string;
-  /** The digests of the payloads that it took, by their positions. */
+  /** The digests of the payloads that it blanked, by position. */
   blanked: Record<string, string>;
 }
 
-/** Erasures whose receipt is as it was written, which an event that is in the chain vouches for. */
-export function selectSoundErasures(tenantId: string, ids: readonly string[]): Prisma.Sql {
-  return Prisma.sql`
+/** Lists erasures whose receipt is unchanged, as an event in the chain proves. */
+export async function listSoundErasures(client: TenantClient, ids: readonly string[]): Promise<SoundErasure[]> {
+  const { tenantId } = client;
+  return client.$queryRaw`
     SELECT x.id::text, x.blanked FROM erasures x
     WHERE x.tenant_id = ${tenantId} AND x.id::text = ANY (${ids}::text[]) AND x.hash = memory_erasure_hash(x)
       AND EXISTS (

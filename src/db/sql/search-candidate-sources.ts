@@ -1,8 +1,8 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import { columnsToShow } from '../sql/memories-to-show.ts';
+import { columnsToShow } from './memories-to-show.ts';
 import type { MemoryType } from '../tables.ts';
-import { rowsToSearch } from '../sql/search-rows.ts';
-import type { CandidateQuery, SemanticQuery } from './candidate.ts';
+import { rowsToSearch } from './search-rows.ts';
+import type { CandidateQuery, SemanticQuery } from '../queries/candidate.ts';
 import { scoreNoWords, scoreWords, selectWordMatches, sumWords } from './search-words.ts';
 
 /** How the rows of one type are found, and measured as row `m`. */

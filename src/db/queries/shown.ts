@@ -1,4 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
+import type { TenantClient } from '../database.ts';
 import type { Sealable } from '../stored-fact.ts';
 
 /** From one moment to before another. */
@@ -8,7 +9,6 @@ export interface Span {
 }
 
 export interface ShownQuery {
-  tenantId: string;
   butler: string;
   sessionIds: readonly string[];
   before: Date;
@@ -41,17 +41,18 @@ export type ShownRow =
     };
 
 /**
- * Receipts and the texts of what they show, in one statement. The content of a fact or episode never changes under its id;
- * for a rule that was edited since, and for what was deleted, there are the fingerprints.
+ * Lists receipts and the texts that they show, in one statement. The content of a fact or episode never changes under its
+ * id; an edited rule, or a deleted memory, is recognised by its fingerprint.
  */
-export function selectShown(query: ShownQuery): Prisma.Sql {
-  const { tenantId, butler, sessionIds, before } = query;
-  return Prisma.sql`
+export async function listShown(client: TenantClient, query: ShownQuery): Promise<ShownRow[]> {
+  const { tenantId } = client;
+  const { butler, sessionIds, before } = query;
+  return client.$queryRaw`
     WITH shown AS (
       SELECT r.created_at, r.session_id, r.memory_ids, r.fingerprints FROM context_receipts r
       WHERE r.tenant_id = ${tenantId} AND r.session_id = ANY(${[...sessionIds]}::uuid[]) AND r.created_at < ${before}::timestamptz
-      UNION ALL ${receiptsOfButler(query, Prisma.sql`r.butler = ${butler}`)}
-      UNION ALL ${receiptsOfButler(query, Prisma.sql`r.butler IS NULL`)}
+      UNION ALL ${receiptsOfButler(tenantId, query, Prisma.sql`r.butler = ${butler}`)}
+      UNION ALL ${receiptsOfButler(tenantId, query, Prisma.sql`r.butler IS NULL`)}
     ), memories AS MATERIALIZED (
       SELECT DISTINCT id FROM shown, unnest(shown.memory_ids) AS id
     )
@@ -70,8 +71,12 @@ export function selectShown(query: ShownQuery): Prisma.Sql {
     FROM memories m JOIN rules r ON r.tenant_id = ${tenantId} AND r.id = m.id`;
 }
 
-/** Apart for each, so that both are read from the index. */
-function receiptsOfButler({ tenantId, withoutSession, ofAnySession }: ShownQuery, served: Prisma.Sql): Prisma.Sql {
+/** Separate for the butler and for none, so that both use the index. */
+function receiptsOfButler(
+  tenantId: string,
+  { withoutSession, ofAnySession }: ShownQuery,
+  served: Prisma.Sql,
+): Prisma.Sql {
   const anySession =
     ofAnySession === null
       ? Prisma.sql`false`

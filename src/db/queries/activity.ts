@@ -1,6 +1,7 @@
 import { Prisma, type MemoryEvent } from '../../generated/prisma/client.ts';
+import type { TenantClient } from '../database.ts';
 
-/** A place in the order of events: after this transaction's events up to this sequence. */
+/** A position in the order of events: after the events of a transaction up to a sequence number. */
 export interface EventPosition {
   transactionId: bigint;
   sequence: bigint;
@@ -25,12 +26,12 @@ export interface EventConditions {
 }
 
 /**
- * The oldest transaction that is still open: all events before it are there to be seen, as far as they will ever be.
- * Within one statement it belongs to the same snapshot as the rows.
+ * The oldest open transaction: all events before it are visible, or never will be. Within one statement it belongs to the
+ * same snapshot as the rows.
  */
 const horizon = Prisma.sql`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
 
-/** Of a fact or rule its scope, of an episode or consolidation run its butler, of a link what its source has. */
+/** The scope of a fact or rule, the butler of an episode or run, and for a link that of its source. */
 const scope = Prisma.sql`
   CASE e.entity_type
     WHEN 'fact' THEN coalesce(e.payload #>> '{after,scope}', e.payload #>> '{before,scope}')
@@ -69,48 +70,51 @@ function matches(conditions: EventConditions): Prisma.Sql {
   return parts.length === 0 ? Prisma.sql`true` : Prisma.join(parts, ' AND ');
 }
 
-/** Committed ones, in the order of events or against it. */
-export function selectEvents(
-  tenantId: string,
+/** Lists committed events, in the order of events or against it. */
+export async function listEvents(
+  client: TenantClient,
   conditions: EventConditions,
   { limit, newestFirst }: { limit: number; newestFirst: boolean },
-): Prisma.Sql {
+): Promise<EventRow[]> {
   const direction = Prisma.raw(newestFirst ? 'DESC' : 'ASC');
-  return Prisma.sql`
+  return client.$queryRaw`
     SELECT ${columns} FROM memory_events e
-    WHERE e.tenant_id = ${tenantId} AND ${matches(conditions)}
+    WHERE e.tenant_id = ${client.tenantId} AND ${matches(conditions)}
     ORDER BY e.transaction_id ${direction}, e.sequence ${direction} LIMIT ${limit}`;
 }
 
-export function countEvents(tenantId: string, conditions: EventConditions): Prisma.Sql {
-  return Prisma.sql`
-    SELECT count(*)::int AS count FROM memory_events e WHERE e.tenant_id = ${tenantId} AND ${matches(conditions)}`;
+export async function countEvents(client: TenantClient, conditions: EventConditions): Promise<number> {
+  const [row] = await client.$queryRaw<[{ count: number }]>`
+    SELECT count(*)::int AS count FROM memory_events e WHERE e.tenant_id = ${client.tenantId} AND ${matches(conditions)}`;
+  return row.count;
 }
 
-export interface ScannedRow extends EventPosition {
+/** How far a scan came. */
+interface ScanHead {
   horizon: bigint;
   /** Whether there are events that wait for an older transaction to end. */
   heldBack: boolean;
   scannedCount: number;
   lastTransactionId: bigint | null;
   lastSequence: bigint | null;
-  /** Null in the one row that comes when no event matches. */
-  id: string | null;
+}
+
+export interface EventScan {
+  head: ScanHead;
+  events: EventRow[];
 }
 
 export interface Scan {
   after: EventPosition;
-  /** Events looked at, whether or not they match: what one statement may cost. */
+  /** Events that one statement looks at, whether or not they match. */
   scanLimit: number;
   limit: number;
 }
 
-/**
- * Reads on from a position, and never past the oldest open transaction: one that commits later would be passed over.
- * How far it looked is in every row.
- */
-export function scanEvents(tenantId: string, conditions: EventConditions, scan: Scan): Prisma.Sql {
-  return Prisma.sql`
+/** Reads on from a position, but never past the oldest open transaction: its events would be missed when it commits. */
+export async function scanEvents(client: TenantClient, conditions: EventConditions, scan: Scan): Promise<EventScan> {
+  const { tenantId } = client;
+  const rows = await client.$queryRaw<[ScanHead & EventRow, ...(ScanHead & EventRow)[]]>`
     WITH scanned AS MATERIALIZED (
       SELECT * FROM memory_events e
       WHERE e.tenant_id = ${tenantId} AND ${matches({ after: scan.after })} AND e.transaction_id < ${horizon}
@@ -127,19 +131,35 @@ export function scanEvents(tenantId: string, conditions: EventConditions, scan: 
     LEFT JOIN (SELECT transaction_id, sequence FROM scanned ORDER BY transaction_id DESC, sequence DESC LIMIT 1) last ON true
     LEFT JOIN matched ON true
     ORDER BY matched."transactionId", matched.sequence`;
+  // The head is in every row. Where no event matches, one row has nothing but the head.
+  const events = rows.filter(({ id }: { id: string | null }) => id !== null).map(withoutHead);
+  return { head: rows[0], events };
 }
 
-/** Where the events end that can be seen whole, and those that are committed beyond it. */
-export function selectHorizon(tenantId: string): Prisma.Sql {
-  return Prisma.sql`
+function withoutHead(row: ScanHead & EventRow): EventRow {
+  const { horizon: _, heldBack: _1, scannedCount: _2, lastTransactionId: _3, lastSequence: _4, ...event } = row;
+  return event;
+}
+
+export interface Horizon {
+  /** All events up to here are visible. */
+  position: EventPosition;
+  /** Committed events beyond it, which wait for an older transaction to end. */
+  heldBackIds: string[];
+}
+
+export async function findHorizon(client: TenantClient): Promise<Horizon> {
+  const [row] = await client.$queryRaw<[{ horizon: bigint; heldBackIds: string[] }]>`
     SELECT ${horizon} AS horizon, ARRAY(
-      SELECT id::text FROM memory_events WHERE tenant_id = ${tenantId} AND transaction_id >= ${horizon}
+      SELECT id::text FROM memory_events WHERE tenant_id = ${client.tenantId} AND transaction_id >= ${horizon}
     ) AS "heldBackIds"`;
+  return { position: { transactionId: row.horizon, sequence: 0n }, heldBackIds: row.heldBackIds };
 }
 
-/** The first transaction with an event at that time or later. Clocks and transactions need not agree on an order. */
-export function selectFirstTransactionSince(tenantId: string, since: Date): Prisma.Sql {
-  return Prisma.sql`
+/** Finds the first transaction with an event at that time or later: transactions may commit in another order than time. */
+export async function findFirstTransaction(client: TenantClient, since: Date): Promise<bigint | null> {
+  const [row] = await client.$queryRaw<[{ transactionId: bigint | null }]>`
     SELECT min(transaction_id) AS "transactionId" FROM memory_events
-    WHERE tenant_id = ${tenantId} AND occurred_at >= ${since}`;
+    WHERE tenant_id = ${client.tenantId} AND occurred_at >= ${since}`;
+  return row.transactionId;
 }

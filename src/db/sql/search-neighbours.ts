@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { MemoryFilter } from '../sql/memory-filter.ts';
-import { rowsToSearch } from '../sql/search-rows.ts';
+import type { MemoryFilter } from './memory-filter.ts';
+import { rowsToSearch } from './search-rows.ts';
 
 /** The share at which a word counts for an episode if it occurs in another episode of its session. */
 export const neighbourShares = {

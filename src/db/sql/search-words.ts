@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryType } from '../tables.ts';
-import type { MemoryFilter } from '../sql/memory-filter.ts';
+import type { MemoryFilter } from './memory-filter.ts';
 
 /** What the keyword channel looks for. */
 export interface KeywordQuery {

@@ -1,0 +1,60 @@
+import type { RuleApplication } from '../../generated/prisma/client.ts';
+import type { TenantClient, Transaction } from '../database.ts';
+
+/** Locks rules until the transaction ends, always in the order of their ids: another order deadlocks. */
+export async function lockRules(transaction: Transaction, ids: readonly string[]): Promise<void> {
+  await transaction.$queryRaw`
+    SELECT 1 AS locked FROM rules WHERE tenant_id = ${transaction.tenantId} AND id = ANY (${ids}::uuid[])
+    ORDER BY id FOR UPDATE`;
+}
+
+/** Locks texts of rules until the transaction ends, so that one scope gets no two rules with the same words. */
+export async function lockRuleTexts(
+  transaction: Transaction,
+  rules: readonly { scope: string; content: string }[],
+): Promise<void> {
+  await transaction.$queryRaw`
+    SELECT pg_advisory_xact_lock(hash)::text FROM (
+      SELECT DISTINCT hashtextextended(jsonb_build_array(${transaction.tenantId}::text, scope, lower(content))::text, 2) AS hash
+      FROM unnest(${rules.map(({ scope }) => scope)}::text[], ${rules.map(({ content }) => content)}::text[])
+        AS r (scope, content)
+      ORDER BY hash OFFSET 0
+    ) hashes`;
+}
+
+export interface SameRule {
+  id: string;
+  content: string;
+  validity: string;
+  maturity: string;
+  forgottenAt: Date | null;
+}
+
+/** Lists rules of a scope with the same words, or that had them before they became a warning; and warnings for all. */
+export async function listSameRules(
+  client: TenantClient,
+  { scope, content }: { scope: string; content: string },
+): Promise<SameRule[]> {
+  return client.$queryRaw<SameRule[]>`
+    SELECT r.id::text AS id, r.content, r.validity, r.maturity, r.forgotten_at AS "forgottenAt" FROM rules r
+    WHERE r.tenant_id = ${client.tenantId} AND (r.scope = ${scope} OR r.scope = 'global' AND r.maturity = 'anti_pattern')
+      AND lower(coalesce(r.original_content, r.content)) = lower(${content})
+    ORDER BY r.created_at, r.id`;
+}
+
+/** Lists the applications of rules that count, newest first, at most `limit` of each rule. */
+export async function listApplications(
+  client: TenantClient,
+  ruleIds: readonly string[],
+  limit: number,
+): Promise<RuleApplication[]> {
+  const found = await client.$queryRaw<{ id: string }[]>`
+    SELECT id::text FROM (
+      SELECT id, rule_id, row_number() OVER (PARTITION BY rule_id ORDER BY applied_at DESC, id DESC) AS rank
+      FROM rule_applications
+      WHERE tenant_id = ${client.tenantId} AND rule_id = ANY (${ruleIds}::uuid[]) AND retired_by_event_id IS NULL
+    ) ranked
+    WHERE rank <= ${limit}`;
+  const where = { tenantId: client.tenantId, id: { in: found.map(({ id }) => id) } };
+  return client.ruleApplication.findMany({ where, orderBy: [{ appliedAt: 'desc' }, { id: 'desc' }] });
+}

@@ -1,0 +1,128 @@
+import { lockFactKeys } from '../db/queries/facts.ts';
+import { lockMemory } from '../db/queries/memories.ts';
+import type { MemoryType } from '../db/tables.ts';
+import { MemoryError } from '../shared/errors.ts';
+import type { MemoryContext } from './context.ts';
+import { isLive } from './facts/fact-values.ts';
+import { lockLiveFact } from './facts/facts.ts';
+import { mutateOnce } from './idempotency.ts';
+import type { MemoryReference } from './links/links.ts';
+import { getMemory, notFound, type Memory } from './memories.ts';
+import { changeMemory, type Mutation } from './mutation.ts';
+import { authorize, authorizeTarget } from './permissions.ts';
+import { onlyButlerOf } from './reach.ts';
+import { checkUuid } from './values.ts';
+
+export interface MemoryWrite extends MemoryReference {
+  idempotencyKey?: string | null | undefined;
+}
+
+/** Still true: decay starts anew, and what was fading is normal again at once. */
+export async function confirmMemory(
+  context: MemoryContext,
+  { idempotencyKey, ...given }: MemoryWrite,
+): Promise<Memory> {
+  authorize(context, 'mutation confirmMemory');
+  const reference = checkReference(given);
+  const { type, id } = reference;
+  if (type === 'episode') {
+    throw new MemoryError(
+      'INVALID_TRANSITION',
+      'type: fact or rule; given "episode", which happened and needs no proof',
+    );
+  }
+  await mutateOnce(context, { operation: 'confirm', idempotencyKey, input: reference }, async (mutation) => {
+    const { validity } = await lockForCaller(mutation, reference);
+    if (!isLive(validity)) throw notLive(reference, validity);
+    await writeConfirmation(mutation, { type, id });
+    return id;
+  });
+  return getMemory(context, reference);
+}
+
+/** The same within a mutation that is under way, of a memory that is known to be live. */
+export async function writeConfirmation(
+  mutation: Mutation,
+  reference: { type: 'fact' | 'rule'; id: string },
+): Promise<void> {
+  const columns = { validity: 'active', lastConfirmedAt: mutation.now };
+  await changeMemory(mutation, reference, `${reference.type}.confirmed`, columns);
+}
+
+/** Out of every search, context, count and consolidation, and still there: `restoreMemory` brings it back. */
+export async function forgetMemory(context: MemoryContext, { idempotencyKey, ...given }: MemoryWrite): Promise<Memory> {
+  authorize(context, 'mutation forgetMemory');
+  const reference = checkReference(given);
+  const { type, id } = reference;
+  await mutateOnce(context, { operation: 'forget', idempotencyKey, input: reference }, async (mutation) => {
+    const { validity, isOwn } = await lockForCaller(mutation, reference);
+    authorizeTarget(context, 'mutation forgetMemory', { name: `${type} ${id}`, isOwn });
+    if (validity === 'retracted') throw notLive(reference, validity);
+    const eventType = type === 'fact' ? 'fact.retracted' : (`${type}.forgotten` as const);
+    await changeMemory(mutation, reference, eventType, forgottenColumns(type, mutation.now));
+    return id;
+  });
+  return getMemory(context, reference);
+}
+
+/** A fact comes back as active, unless its key has a live one by now; that one would have to go first. */
+export async function restoreMemory(
+  context: MemoryContext,
+  { idempotencyKey, ...given }: MemoryWrite,
+): Promise<Memory> {
+  authorize(context, 'mutation restoreMemory');
+  const reference = checkReference(given);
+  const { type, id } = reference;
+  await mutateOnce(context, { operation: 'restore', idempotencyKey, input: reference }, async (mutation) => {
+    if (type === 'fact') await lockFactKeys(mutation.transaction, { factIds: [id] });
+    const { validity, isOwn } = await lockForCaller(mutation, reference);
+    authorizeTarget(context, 'mutation restoreMemory', { name: `${type} ${id}`, isOwn });
+    if (validity !== 'retracted') {
+      throw new MemoryError(
+        'INVALID_TRANSITION',
+        `${type} ${id} is ${validity}: only what was forgotten can be restored`,
+      );
+    }
+    if (type === 'fact') await refuseSecondLiveFact(mutation, id);
+    await changeMemory(mutation, reference, `${type}.restored`, forgottenColumns(type, null));
+    return id;
+  });
+  return getMemory(context, reference);
+}
+
+function forgottenColumns(type: MemoryType, forgottenAt: Date | null): object {
+  const validity = forgottenAt === null ? 'active' : 'retracted';
+  if (type === 'episode') return { forgottenAt };
+  return type === 'fact' ? { validity } : { validity, forgottenAt };
+}
+
+/** Locks the row. `isOwn`: it is in the caller's own scope, or was stored in the caller's name. */
+async function lockForCaller(
+  { context, transaction, now }: Mutation,
+  reference: MemoryReference,
+): Promise<{ validity: string; isOwn: boolean }> {
+  const row = await lockMemory(transaction, reference);
+  if (row === null || (row.expiresAt !== null && row.expiresAt <= now)) throw notFound(reference);
+  const own = onlyButlerOf(context);
+  return { validity: row.validity, isOwn: own === null || row.scope === own || row.sourceButler === own };
+}
+
+export async function refuseSecondLiveFact(mutation: Mutation, id: string): Promise<void> {
+  const { transaction, tenantId } = mutation;
+  const fact = await transaction.fact.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+  const live = await lockLiveFact(transaction, fact);
+  if (live === null) return;
+  throw new MemoryError('CONFLICT', `fact ${id} cannot be restored: fact ${live.id} took its place`, {
+    hint: `Forget fact ${live.id} first.`,
+  });
+}
+
+function checkReference({ type, id }: MemoryReference): MemoryReference {
+  return { type, id: checkUuid('id', id) };
+}
+
+function notLive({ type, id }: MemoryReference, validity: string): MemoryError {
+  return new MemoryError('INVALID_TRANSITION', `${type} ${id} is ${validity}, and must be live for this`, {
+    hint: validity === 'retracted' ? 'Restore it first.' : 'Store it anew if it is true again.',
+  });
+}

@@ -1,0 +1,126 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Prisma } from '../../generated/prisma/client.ts';
+import { asStored, createRedactor, omissionsOf, type Omissions, type RedactedText } from '../../redaction/redactor.ts';
+import { invalidInput } from '../../shared/errors.ts';
+import { permanences, type Permanence } from '../confidence.ts';
+import type { MemoryContext } from '../context.ts';
+import { isToBeSealed, prepareSealing } from '../data-keys.ts';
+import { normaliseMetadata, type KeptMetadata } from '../metadata.ts';
+import { requireButler, requireScope } from '../reach.ts';
+import { sealedPlaceholder } from '../sealing.ts';
+import { normaliseContent, normaliseKey, normaliseLabel } from '../text.ts';
+import { checkDate, checkNumber, checkOneOf, checkOptionalUuid, globalScope, normaliseTags } from '../values.ts';
+
+export const factKinds = ['state', 'event'] as const;
+export type FactKind = (typeof factKinds)[number];
+
+export const factValidities = ['active', 'fading', 'superseded', 'expired', 'retracted'] as const;
+export type FactValidity = (typeof factValidities)[number];
+
+/** Live is active or fading: the validities of which a key has one fact at most. */
+export const liveValidities: FactValidity[] = ['active', 'fading'];
+
+export function isLive(validity: unknown): boolean {
+  return liveValidities.some((live) => live === validity);
+}
+
+export interface StoreFactInput {
+  subject: string;
+  predicate: string;
+  content: string;
+  importance?: number | null | undefined;
+  permanence?: string | null | undefined;
+  confidence?: number | null | undefined;
+  scope?: string | null | undefined;
+  kind?: string | null | undefined;
+  tags?: readonly string[] | null | undefined;
+  metadata?: Prisma.InputJsonObject | null | undefined;
+  sourceButler?: string | null | undefined;
+  sourceEpisodeId?: string | null | undefined;
+  observedAt?: Date | null | undefined;
+  validFrom?: Date | null | undefined;
+  validTo?: Date | null | undefined;
+  idempotencyKey?: string | null | undefined;
+}
+
+export interface FactValues {
+  id: string;
+  subject: RedactedText;
+  predicate: RedactedText;
+  content: RedactedText;
+  scope: string;
+  kind: FactKind;
+  importance: number;
+  confidence: number;
+  permanence: Permanence;
+  tags: RedactedText[];
+  metadata: KeptMetadata;
+  sourceButler: string | null;
+  sourceEpisodeId: string | null;
+  observedAt: Date | null;
+  validFrom: Date | null;
+  validTo: Date | null;
+  /** What redaction removed; not a column. */
+  omissions: Omissions;
+  /** Whether the database gets its content, tags and metadata encrypted. */
+  isSealed: boolean;
+}
+
+/** Before the transaction, and before anything is made of the content. */
+export async function decideSealing(context: MemoryContext, values: FactValues): Promise<FactValues> {
+  const isSealed = await isToBeSealed(context, values.predicate);
+  if (isSealed) await prepareSealing(context);
+  return { ...values, isSealed };
+}
+
+export function normaliseFact(context: MemoryContext, input: StoreFactInput): FactValues {
+  const redactor = createRedactor(context);
+  const values: FactValues = {
+    id: uuidv7(),
+    subject: normaliseLabel(redactor, 'subject', input.subject),
+    predicate: normaliseLabel(redactor, 'predicate', input.predicate),
+    content: normaliseContent(redactor, 'content', input.content),
+    scope: requireScope(context, normaliseKey(redactor, 'scope', input.scope ?? globalScope)),
+    kind: checkOneOf('kind', input.kind ?? 'state', factKinds),
+    importance: checkNumber('importance', input.importance ?? 5, 1, 10),
+    confidence: checkNumber('confidence', input.confidence ?? 1, 0, 1),
+    permanence: checkOneOf('permanence', input.permanence ?? 'standard', permanences),
+    tags: normaliseTags(redactor, input.tags),
+    metadata: normaliseMetadata(redactor, 'metadata', input.metadata ?? {}),
+    sourceButler: input.sourceButler
+      ? requireButler(context, normaliseKey(redactor, 'source_butler', input.sourceButler), 'source_butler')
+      : context.principal.butler,
+    sourceEpisodeId: checkOptionalUuid('source_episode_id', input.sourceEpisodeId),
+    observedAt: checkDate('observed_at', input.observedAt),
+    validFrom: checkDate('valid_from', input.validFrom),
+    validTo: checkDate('valid_to', input.validTo),
+    omissions: omissionsOf(redactor),
+    isSealed: false,
+  };
+  checkValidTime(values);
+  return values;
+}
+
+export function checkValidTime({ validFrom, validTo }: Pick<FactValues, 'validFrom' | 'validTo'>): void {
+  if (validFrom !== null && validTo !== null && validTo < validFrom) {
+    throw invalidInput('valid_to', 'not before valid_from', validTo);
+  }
+}
+
+/**
+ * Subject and predicate belong to what a fact says: "user, allergy: nuts" must be near "is the user allergic?". Of a
+ * sealed fact they are all, because a vector tells much of its text.
+ */
+export function embeddedText({
+  subject,
+  predicate,
+  content,
+  isSealed = content === sealedPlaceholder,
+}: TextOfFact): RedactedText {
+  const about = `${subject} ${predicate.replaceAll('_', ' ')}`;
+  return asStored(isSealed ? about : `${about} ${content}`);
+}
+
+interface TextOfFact extends Pick<FactValues, 'subject' | 'predicate' | 'content'> {
+  isSealed?: boolean;
+}
