@@ -4,16 +4,7 @@ import { effectiveConfidence } from '../../memory/confidence.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { Memory } from '../../memory/memories.ts';
 import { widenFilter } from '../../memory/filter.ts';
-
-export type FilterStage =
-  | 'scope'
-  | 'type'
-  | 'forgotten'
-  | 'expired'
-  | 'disabled'
-  | 'validity'
-  | 'confidence'
-  | 'filter';
+import type { FilterStage } from '../pipeline/ranked.ts';
 
 export interface FilterDrop {
   stage: FilterStage;

@@ -60,31 +60,28 @@ export interface CompositeParts {
   maturityWeight: number;
 }
 
-/** The stages that drop a memory, in their order. */
-export const dropStages = [
-  'not_found',
-  // The filter, before anything is ranked.
-  'scope',
-  'type',
-  'forgotten',
-  'expired',
-  'disabled',
-  'validity',
-  'confidence',
-  'filter',
-  // The pipeline.
-  'no_match',
-  'relevance_floor',
-  'min_similarity',
-  'duplicate',
-  'cluster',
-  'limit',
-  // The token budget of a context.
-  'too_long',
-  'quota',
-  'budget',
-] as const;
-export type DropStage = (typeof dropStages)[number];
+/** The stages that drop a memory: the filter, the pipeline, and the token budget of a context. */
+export type DropStage =
+  | 'not_found'
+  | FilterStage
+  | 'no_match'
+  | 'relevance_floor'
+  | 'min_similarity'
+  | 'duplicate'
+  | 'cluster'
+  | 'limit'
+  | 'too_long'
+  | 'quota'
+  | 'budget';
+export type FilterStage =
+  | 'scope'
+  | 'type'
+  | 'forgotten'
+  | 'expired'
+  | 'disabled'
+  | 'validity'
+  | 'confidence'
+  | 'filter';
 
 /** Scores each memory anew, measures relevance by the best score, and sorts best first. */
 export function rescore(ranked: readonly Ranked[], score: (one: Ranked) => number): Ranked[] {
