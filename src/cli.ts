@@ -49,7 +49,7 @@ program
   .option('--dry-run', 'count what it would do, and change nothing', false)
   .option('--tenant <id>', 'only for this tenant')
   .action((name: string | undefined, options: { dryRun: boolean; tenant?: string }) =>
-    run(async (loaded) => (await import('./commands/job.ts')).job(loaded, name, options)),
+    run(async (loaded) => (await import('./commands/job.ts')).runNamedJob(loaded, name, options)),
   );
 program
   .command('erase')

@@ -20,7 +20,7 @@ interface JobChoice {
 }
 
 /** Runs a job now; without a name, lists the jobs. */
-export async function job(
+export async function runNamedJob(
   { config }: LoadedConfig,
   name: string | undefined,
   { dryRun, tenant }: { dryRun: boolean; tenant?: string },
