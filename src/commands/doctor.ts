@@ -16,6 +16,7 @@ import { unwrapDataKey } from '../encryption/data-key.ts';
 import { describeModel, findModelChanges } from '../memory/embedding-versions.ts';
 import { createVault, findMasterKey, requireMasterKeys, type Vault } from '../encryption/vault.ts';
 import { packageManifest } from '../shared/package-root.ts';
+import { printLine } from './run.ts';
 
 export interface Finding {
   section: string;
@@ -23,7 +24,17 @@ export interface Finding {
   lines: string[];
 }
 
-/** All that a person would ask for in a bug report. One part that cannot be examined never hides the others. */
+/** Prints what a bug report needs. */
+export async function doctor(loaded: LoadedConfig): Promise<void> {
+  const findings = await examine(loaded);
+  for (const { section, ok, lines } of findings) {
+    printLine(`${ok ? 'ok  ' : 'FAIL'} ${section}`);
+    for (const line of lines) printLine(`       ${line}`);
+  }
+  if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
+}
+
+/** Examines every part. One that cannot be examined never hides the others. */
 export async function examine({ config, source }: LoadedConfig): Promise<Finding[]> {
   const findings = [
     await find('versions', async () => versions()),

@@ -1,5 +1,4 @@
-import { chooseTenants } from './choose-tenants.ts';
-import type { MemoryCore } from '../create-memory.ts';
+import type { LoadedConfig } from '../config/load-config.ts';
 import { memoryTypes, type MemoryType } from '../db/tables.ts';
 import { invalidInput } from '../shared/errors.ts';
 import { recordReadByHand } from '../memory/accesses.ts';
@@ -13,6 +12,7 @@ import {
 } from '../memory/erasure/plan-erasure.ts';
 import type { MemoryReference } from '../memory/links/links.ts';
 import { checkOneOf } from '../memory/values.ts';
+import { actor, chooseTenants, printLine, withCore } from './run.ts';
 
 export interface EraseOptions {
   tenant: string;
@@ -24,36 +24,36 @@ export interface EraseOptions {
   confirm?: string;
 }
 
-type Print = (line: string) => void;
-
-/** Erases as admin: a process that can open the database could do so anyway. */
-export async function eraseByHand(core: MemoryCore, options: EraseOptions, print: Print): Promise<void> {
+/** Works as admin: a caller that can start a process on the database may erase. */
+export async function erase({ config }: LoadedConfig, options: EraseOptions): Promise<void> {
   const { tenant, memory, subject, confirm } = options;
   if ((memory === undefined) === (subject === undefined)) {
     throw invalidInput('memory', 'either --memory or --subject', { memory, subject });
   }
-  await chooseTenants(core.db, tenant);
-  const context = { ...createTenantContext(core, tenant), actor: 'command line' };
-  if (options.dryRun === true || confirm === undefined) {
-    const asked = subject === undefined ? memoryInput(options) : subjectInput(options);
-    const ids = 'id' in asked ? [asked.id] : [];
-    await recordReadByHand(core.db, context, { operation: 'erasurePlan', asked, ids });
-    return printPlan(await planOf(context, options), print);
-  }
-  const erasure =
-    subject === undefined
-      ? await eraseMemory(context, { ...memoryInput(options), confirm })
-      : await eraseSubject(context, { ...subjectInput(options), confirm });
-  printErasure(erasure, print);
+  await withCore(config, async (core) => {
+    await chooseTenants(core.db, tenant);
+    const context = { ...createTenantContext(core, tenant), actor };
+    if (options.dryRun === true || confirm === undefined) {
+      const asked = subject === undefined ? readMemory(options) : readSubject(options);
+      const ids = 'id' in asked ? [asked.id] : [];
+      await recordReadByHand(core.db, context, { operation: 'erasurePlan', asked, ids });
+      return printPlan(await plan(context, options));
+    }
+    printErasure(
+      subject === undefined
+        ? await eraseMemory(context, { ...readMemory(options), confirm })
+        : await eraseSubject(context, { ...readSubject(options), confirm }),
+    );
+  });
 }
 
-function planOf(context: MemoryContext, options: EraseOptions): Promise<ErasurePlan> {
+function plan(context: MemoryContext, options: EraseOptions): Promise<ErasurePlan> {
   return options.subject === undefined
-    ? planMemoryErasure(context, memoryInput(options))
-    : planSubjectErasure(context, subjectInput(options));
+    ? planMemoryErasure(context, readMemory(options))
+    : planSubjectErasure(context, readSubject(options));
 }
 
-function memoryInput({ memory = '', includeDerived }: EraseOptions): MemoryReference & { includeDerived?: boolean } {
+function readMemory({ memory = '', includeDerived }: EraseOptions): MemoryReference & { includeDerived?: boolean } {
   const [type = '', id = '', ...rest] = memory.split('/');
   if (rest.length > 0 || id === '')
     throw invalidInput('memory', 'a type, a slash and a UUID, as in fact/0198…', memory);
@@ -64,7 +64,7 @@ function memoryInput({ memory = '', includeDerived }: EraseOptions): MemoryRefer
   };
 }
 
-function subjectInput({ subject = '', includeMentions }: EraseOptions): {
+function readSubject({ subject = '', includeMentions }: EraseOptions): {
   subject: string;
   includeMentions: MemoryType[];
 } {
@@ -72,22 +72,22 @@ function subjectInput({ subject = '', includeMentions }: EraseOptions): {
   return { subject, includeMentions: names.map((name) => checkOneOf('include-mentions', name.trim(), memoryTypes)) };
 }
 
-function printPlan({ memories, related, counts, confirmation, remaining }: ErasurePlan, print: Print): void {
-  for (const { type, id } of memories) print(`would erase ${type}/${id}`);
-  for (const { type, id } of related) print(`would leave ${type}/${id}`);
-  if (remaining > 0) print(`${remaining} more are left for another erasure after this one`);
-  print(`would touch: ${describeCounts(counts)}`);
-  print(`${memories.length} memories; nothing was changed; confirmation ${confirmation}`);
+function printPlan({ memories, related, counts, confirmation, remaining }: ErasurePlan): void {
+  for (const { type, id } of memories) printLine(`would erase ${type}/${id}`);
+  for (const { type, id } of related) printLine(`would leave ${type}/${id}`);
+  if (remaining > 0) printLine(`${remaining} more are left for another erasure after this one`);
+  printLine(`would touch: ${describeCounts(counts)}`);
+  printLine(`${memories.length} memories; nothing was changed; confirmation ${confirmation}`);
 }
 
-/** The database keeps no order of names. */
+/** In this order: JSON of the database has none. */
 const countNames = ['memories', 'events', 'links', 'applications', 'receipts', 'idempotencyKeys', 'runs'] as const;
 
 function describeCounts(counts: Partial<ErasureCounts>): string {
   return countNames.map((name) => `${name} ${counts[name] ?? 0}`).join(', ');
 }
 
-function printErasure({ id, memories, counts }: Erasure, print: Print): void {
-  for (const memory of memories as unknown as MemoryReference[]) print(`erased ${memory.type}/${memory.id}`);
-  print(`erasure ${id}: ${describeCounts(counts as Partial<ErasureCounts>)}`);
+function printErasure({ id, memories, counts }: Erasure): void {
+  for (const memory of memories as unknown as MemoryReference[]) printLine(`erased ${memory.type}/${memory.id}`);
+  printLine(`erasure ${id}: ${describeCounts(counts as Partial<ErasureCounts>)}`);
 }

@@ -1,12 +1,12 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { chooseTenants } from './choose-tenants.ts';
-import type { MemoryCore } from '../create-memory.ts';
+import type { LoadedConfig } from '../config/load-config.ts';
 import { MemoryError } from '../shared/errors.ts';
 import { recordReadByHand } from '../memory/accesses.ts';
 import { createTenantContext, type MemoryContext } from '../memory/context.ts';
 import { exportAll } from '../memory/erasure/export-subject.ts';
+import { actor, chooseTenants, withCore } from './run.ts';
 
 export interface ExportOptions {
   tenant: string;
@@ -14,15 +14,20 @@ export interface ExportOptions {
   output?: string;
 }
 
-/** One JSON document, written as it is read. A file that is there is not overwritten; a new one is for its owner alone. */
-export async function exportByHand(core: MemoryCore, { tenant, subject, output }: ExportOptions): Promise<void> {
-  await chooseTenants(core.db, tenant);
-  const context = { ...createTenantContext(core, tenant), actor: 'command line' };
-  await recordReadByHand(core.db, context, { operation: 'exportSubject', asked: { subject }, ids: [] });
-  const document = Readable.from(write(context, subject));
-  if (output === undefined) return pipeline(document, process.stdout, { end: false });
-  return pipeline(document, createWriteStream(output, { flags: 'wx', mode: 0o600 })).catch((error: unknown) => {
-    throw isThere(error) ? alreadyThere(output) : error;
+/** Writes one JSON document as it is read. Overwrites no file; a new one is readable for its owner alone. */
+export async function exportSubject(
+  { config }: LoadedConfig,
+  { tenant, subject, output }: ExportOptions,
+): Promise<void> {
+  await withCore(config, async (core) => {
+    await chooseTenants(core.db, tenant);
+    const context = { ...createTenantContext(core, tenant), actor };
+    await recordReadByHand(core.db, context, { operation: 'exportSubject', asked: { subject }, ids: [] });
+    const document = Readable.from(write(context, subject));
+    if (output === undefined) return pipeline(document, process.stdout, { end: false });
+    return pipeline(document, createWriteStream(output, { flags: 'wx', mode: 0o600 })).catch((error: unknown) => {
+      throw isThere(error) ? alreadyThere(output) : error;
+    });
   });
 }
 

@@ -1,6 +1,6 @@
 import { getJob, type ServerJob, type TenantJob } from '../../jobs/jobs.ts';
 import { runServerJob } from '../../jobs/runner.ts';
-import { chooseTenants } from './choose-tenants.ts';
+import type { LoadedConfig } from '../config/load-config.ts';
 import type { MemoryCore } from '../create-memory.ts';
 import { invalidInput } from '../shared/errors.ts';
 import { recordRun, type JobRun } from '../lifecycle/job-runs.ts';
@@ -9,45 +9,57 @@ import type { SweepReport } from '../lifecycle/sweep.ts';
 import { createTenantContext } from '../memory/context.ts';
 import { toSnakeCase } from '../shared/names.ts';
 import { withProgressBar } from './progress-bar.ts';
+import { actor, chooseTenants, printLine, waitForSignal, withCore, type Print } from './run.ts';
 
-type Print = (line: string) => void;
-
-/** The actor in the events and runs of the tenants. */
-const actor = 'command line';
-
-export interface JobByHand {
+interface JobChoice {
   name: string;
   dryRun: boolean;
-  /** All of them when none is named. */
+  /** Every tenant when none is named. */
   tenant: string | undefined;
   signal: AbortSignal;
 }
 
-/** One line for each tenant that it was done for, or one for all. Answers whether all went well. */
-export async function runJobByHand(core: MemoryCore, given: JobByHand, print: Print): Promise<boolean> {
-  const job = getJob(given.name);
-  return job.for === 'server' ? runForAll(core, job, given, print) : runForEach(core, job, given, print);
+/** Runs a job now; without a name, lists the jobs. */
+export async function runNamedJob(
+  { config }: LoadedConfig,
+  name: string | undefined,
+  { dryRun, tenant }: { dryRun: boolean; tenant?: string },
+): Promise<void> {
+  if (name === undefined) return printLine(describeJobs({ config }));
+  getJob(name);
+  const stopping = new AbortController();
+  void waitForSignal().then(() => stopping.abort());
+  await withCore(config, async (core) => {
+    const hasSucceeded = await runJob(core, { name, dryRun, tenant, signal: stopping.signal }, printLine);
+    if (!hasSucceeded) process.exitCode = 1;
+  });
 }
 
-async function runForEach(core: MemoryCore, job: TenantJob, given: JobByHand, print: Print): Promise<boolean> {
+/** Prints one line for each tenant, or one for all. Returns whether every run succeeded. */
+export async function runJob(core: MemoryCore, given: JobChoice, print: Print): Promise<boolean> {
+  const chosen = getJob(given.name);
+  return chosen.for === 'server' ? runForAll(core, chosen, given, print) : runForEach(core, chosen, given, print);
+}
+
+async function runForEach(core: MemoryCore, job: TenantJob, given: JobChoice, print: Print): Promise<boolean> {
   const { dryRun, signal } = given;
   const tenants = await chooseTenants(core.db, given.tenant);
-  let isWell = true;
+  let hasSucceeded = true;
   for (const tenantId of tenants) {
     if (signal.aborted) break;
     const context = { ...createTenantContext(core, tenantId), actor };
     const run = await withProgressBar(process.stderr, tenantId, (progress) =>
       recordRun(context, job, { dryRun, signal, progress, startedBy: 'person' }),
     );
-    isWell &&= run.status === 'succeeded';
+    hasSucceeded &&= run.status === 'succeeded';
     print(`${tenantId}: ${describeRun(run, dryRun)}`);
   }
   if (tenants.length === 0) print('no tenant has stored anything: nothing to do');
-  return isWell;
+  return hasSucceeded;
 }
 
 /** Written down in no tenant: what it says concerns them all. */
-async function runForAll(core: MemoryCore, job: ServerJob, given: JobByHand, print: Print): Promise<boolean> {
+async function runForAll(core: MemoryCore, job: ServerJob, given: JobChoice, print: Print): Promise<boolean> {
   const { dryRun, signal, tenant } = given;
   if (tenant !== undefined) {
     throw invalidInput('tenant', `left out with ${job.name}, which is done for all tenants at once`, tenant);
@@ -67,8 +79,7 @@ function describeRun({ job, status, error, report }: Described, dryRun: boolean)
   return `${job} ${dryRun ? 'would do' : 'did'}: ${counts.join(', ') || 'nothing'}`;
 }
 
-/** For those who do not know what there is. */
-export function describeJobs({ config }: Pick<MemoryCore, 'config'>): string {
+function describeJobs({ config }: Pick<MemoryCore, 'config'>): string {
   return Object.entries(config.schedule)
     .map(([key, { cron, enabled }]) => {
       const name = toJobName(toSnakeCase(key));

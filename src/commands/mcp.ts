@@ -1,36 +1,31 @@
-import type { Logger } from 'pino';
 import { localOperator } from '../auth/authenticate.ts';
 import { beginMemory } from '../begin-memory.ts';
-import type { Config } from '../config/schema.ts';
+import type { LoadedConfig } from '../config/load-config.ts';
 import { chooseToolGroups } from '../config/tool-groups.ts';
-
-export interface McpOptions {
-  config: Config;
-  logger: Logger;
-  groups: string | undefined;
-  signal: Promise<void>;
-  /** Told once when the start fails. The server goes on answering calls with the reason, until its client leaves. */
-  failed: (error: unknown) => void;
-}
+import { createLogger } from '../shared/logger.ts';
+import { reportFailure, waitForSignal } from './run.ts';
 
 /**
  * Serves MCP over standard input and output. Clients wait only so long for the first answer: `initialize` and the lists
- * need no database and are answered at once, and calls wait for it.
+ * need no database and are answered at once, and calls wait for it. After a failed start, calls are answered with the
+ * reason until the client leaves.
  */
-export async function serveMcp({ config, logger, groups, signal, failed }: McpOptions): Promise<void> {
+export async function serveMcp({ config }: LoadedConfig, { groups }: { groups?: string }): Promise<void> {
+  const signal = waitForSignal();
+  // Standard output belongs to the protocol.
+  const logger = createLogger(config, 'stderr');
   const chosen = chooseToolGroups(groups, config.mcp.toolGroups);
   const beginning = beginMemory(config, logger);
   const { bodyLimitBytes, createApp, mcpServers } = await import('../http/app.ts');
   const { createMemory } = await import('../create-memory.ts');
   const { serveMcpStdio } = await import('../mcp/stdio.ts');
   const opening = createMemory({ config, logger, beginning }).then((core) => ({ core, app: createApp(core) }));
-  // What fails after the database was opened, such as the job queue, is a failed start as well.
   let failure: { error: unknown } | undefined;
   void opening
     .then(({ app }) => app.start())
     .catch((error: unknown) => {
       failure = { error };
-      failed(error);
+      reportFailure(error);
     });
   const newServer = mcpServers(
     { config, logger },

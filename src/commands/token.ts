@@ -11,6 +11,7 @@ import type { MemoryCore } from '../create-memory.ts';
 import { millisecondsPerDay } from '../shared/durations.ts';
 import { invalidInput } from '../shared/errors.ts';
 import { createTenantContext, type MemoryContext } from '../memory/context.ts';
+import { actor, printLine, type Print } from './run.ts';
 
 export interface TokenOptions {
   role: string;
@@ -23,38 +24,36 @@ export interface TokenOptions {
   acrossWrite?: boolean;
 }
 
-type Print = (line: string) => void;
-
-export async function issueToken(core: MemoryCore, options: TokenOptions, print: Print): Promise<void> {
+export async function issueToken(core: MemoryCore, options: TokenOptions, print: Print = printLine): Promise<void> {
   const expiresAt = options.expires === undefined ? null : readMoment(options.expires, core.now());
   const { role, butler, name, acrossWrite } = options;
   const across = options.across === 'all' ? [everyTenant] : options.across?.split(',');
   const given = { role, butler, name, expiresAt, across, acrossWrite };
-  tell(await createToken(contextOf(core, options.tenant), given), print);
+  printToken(await createToken(createContext(core, options.tenant), given), print);
 }
 
-export async function replaceToken(core: MemoryCore, tenant: string, id: string, print: Print): Promise<void> {
-  tell(await rotateToken(contextOf(core, tenant), id), print);
+export async function replaceToken(core: MemoryCore, tenant: string, id: string): Promise<void> {
+  printToken(await rotateToken(createContext(core, tenant), id), printLine);
 }
 
-export async function endToken(core: MemoryCore, tenant: string, id: string, print: Print): Promise<void> {
-  print(describe(await revokeToken(contextOf(core, tenant), id)));
+export async function endToken(core: MemoryCore, tenant: string, id: string): Promise<void> {
+  printLine(describe(await revokeToken(createContext(core, tenant), id)));
 }
 
-export async function printTokens(core: MemoryCore, tenant: string | undefined, print: Print): Promise<void> {
+export async function printTokens(core: MemoryCore, tenant: string | undefined): Promise<void> {
   const tenants = tenant === undefined ? await core.db.listTenants() : [tenant];
   for (const tenantId of tenants) {
-    for (const record of await listTokens(contextOf(core, tenantId))) print(describe(record));
+    for (const record of await listTokens(createContext(core, tenantId))) printLine(describe(record));
   }
 }
 
-function contextOf(core: MemoryCore, tenantId: string): MemoryContext {
+function createContext(core: MemoryCore, tenantId: string): MemoryContext {
   if (tenantId.trim() === '') throw invalidInput('tenant', 'a name', tenantId);
-  return { ...createTenantContext(core, tenantId), actor: 'command line' };
+  return { ...createTenantContext(core, tenantId), actor };
 }
 
 /** Prints the token alone on its line, so that a program can read it. */
-function tell({ token, record }: IssuedToken, print: Print): void {
+function printToken({ token, record }: IssuedToken, print: Print): void {
   print(token);
   print(describe(record));
 }

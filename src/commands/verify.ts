@@ -1,10 +1,13 @@
-import { chooseTenants } from './choose-tenants.ts';
-import type { Database } from '../db/database.ts';
+import { databaseOptions } from '../begin-memory.ts';
+import type { LoadedConfig } from '../config/load-config.ts';
+import { openDatabase, type Database } from '../db/database.ts';
 import { invalidInput } from '../shared/errors.ts';
 import { findChainHead, findChainProblems, readHead, writeHead } from '../memory/history/audit-chain.ts';
 import type { MemoryContext } from '../memory/context.ts';
-import { requireMasterKeys, type Vault } from '../encryption/vault.ts';
+import { createVault, requireMasterKeys, type Vault } from '../encryption/vault.ts';
 import { findDifferences } from '../memory/history/verify.ts';
+import { createLogger } from '../shared/logger.ts';
+import { chooseTenants, printLine, type Print } from './run.ts';
 
 export interface VerifyOptions {
   at?: string;
@@ -14,16 +17,24 @@ export interface VerifyOptions {
   tenant?: string;
 }
 
-type Print = (line: string) => void;
-
-export interface ToVerify {
+interface ToVerify {
   db: Database;
-  /** Asked for only where facts are read: who checks a chain need have no key. */
+  /** Opened only where facts are read: a chain can be checked without a key. */
   vault: () => Vault;
 }
 
-/** Nothing to tell is the good news. Answers whether it is so. */
-export async function verifyByHand(subject: ToVerify, options: VerifyOptions, print: Print): Promise<boolean> {
+export async function verify({ config }: LoadedConfig, options: VerifyOptions): Promise<void> {
+  const db = await openDatabase(databaseOptions(config));
+  try {
+    const vault = (): Vault => createVault(config, createLogger(config, 'stderr'));
+    if (!(await verifyTenants({ db, vault }, options, printLine))) process.exitCode = 1;
+  } finally {
+    await db.close();
+  }
+}
+
+/** Prints what differs. Returns whether nothing does. */
+export async function verifyTenants(subject: ToVerify, options: VerifyOptions, print: Print): Promise<boolean> {
   const { db } = subject;
   refuseMixture(options);
   const tenants = await chooseTenants(db, options.tenant);
@@ -36,7 +47,7 @@ export async function verifyByHand(subject: ToVerify, options: VerifyOptions, pr
   return count === 0;
 }
 
-/** A question that is not asked must not look like one that was answered. */
+/** Refuses options of which one would be ignored. */
 function refuseMixture({ at, chain, head, since }: VerifyOptions): void {
   const given = Object.entries({ chain, head, since }).filter(([, value]) => value !== undefined);
   if (at !== undefined && given.length > 0) {

@@ -5,6 +5,7 @@ import type { Maturity } from '../memory/rules/rule-maturity.ts';
 import type { Permanence } from '../memory/confidence.ts';
 import type { LinkDirection } from '../db/queries/links.ts';
 import type { MemoryType } from '../db/tables.ts';
+import type { WriteOutcome } from '../memory/write-outcome.ts';
 import type { ChangeKind } from '../db/queries/past-states.ts';
 import type { Relation } from '../memory/links/links.ts';
 import type { Intent } from '../retrieval/query/intent.ts';
@@ -161,6 +162,19 @@ export const MaturityEnum = builder.enumType('Maturity', {
     proven: { description: 'Has helped for long, with hardly any harm.' },
     anti_pattern: { description: 'Did harm so often that it now warns of itself.' },
   } satisfies Descriptions<Maturity>,
+});
+
+export const WriteOutcomeEnum = builder.enumType('WriteOutcome', {
+  description: 'What a write did to a memory.',
+  values: {
+    stored: { description: 'A new memory was stored.' },
+    confirmed: { description: 'The memory was known, and counts as confirmed from now on.' },
+    superseded: { description: 'A new memory was stored and took the place of another.' },
+    forgotten: { description: 'No read returns it any more, until it is restored.' },
+    restored: { description: 'A forgotten memory counts again.' },
+    marked: { description: 'The outcome of an application of a rule was recorded.' },
+    unchanged: { description: 'There was nothing to change.' },
+  } satisfies Descriptions<WriteOutcome>,
 });
 
 export const GenerationEnum = builder.enumType('Generation', {

@@ -1,7 +1,10 @@
 import type { MemoryContext } from '../memory/context.ts';
+import type { MemoryRow } from '../memory/memories.ts';
+import { findKeptUntil, findSupersededId, type WriteOutcome } from '../memory/write-outcome.ts';
 import { MemoryError, type ErrorCode } from '../shared/errors.ts';
 import type { RedactionCounts, TextCut } from '../redaction/redactor.ts';
 import { builder } from './builder.ts';
+import { WriteOutcomeEnum } from './enums.ts';
 import { TextCutType } from './types/text-cut.ts';
 
 /**
@@ -49,6 +52,8 @@ interface PayloadShape {
   value: unknown;
   eventId: string | null;
   confirmed: boolean;
+  /** The memory whose place the new one took. */
+  supersededId: string | null;
   redacted: number;
   cut: readonly TextCut[];
 }
@@ -68,15 +73,29 @@ export interface PayloadField {
   description: string;
   /** Whether a memory that is known already is confirmed instead, which the payload then says. */
   mayConfirm?: boolean;
+  /** What the write does to its one memory, unless it confirms or supersedes. The payload then says what it did. */
+  outcome?: WriteOutcome;
+  /** How to read a memory whose place another took, and its type. Only of writes that may supersede. */
+  superseded?: SupersededField;
+}
+
+interface SupersededField {
+  // oxlint-disable-next-line typescript/no-explicit-any -- as above
+  type: any;
+  load(context: MemoryContext, id: string): Promise<unknown>;
 }
 
 /** `<name>Result`, the union of `<name>Payload` and the problems. */
 export function writeResult(name: string, field: PayloadField): WriteResult {
-  return { type: createUnion(name, createPayload(name, field)), answer };
+  return {
+    type: createUnion(name, createPayload(name, field)),
+    answer: (context, write) => answer(context, write, field),
+  };
 }
 
 // oxlint-disable-next-line typescript/explicit-function-return-type -- the type is what Pothos infers
-function createPayload(name: string, { field, type, description, mayConfirm = false }: PayloadField) {
+function createPayload(name: string, payload: PayloadField) {
+  const { field, type, description, mayConfirm = false, outcome, superseded } = payload;
   return builder.objectRef<PayloadShape>(`${name}Payload`).implement({
     description: 'What a write did.',
     fields: (t) => ({
@@ -85,6 +104,31 @@ function createPayload(name: string, { field, type, description, mayConfirm = fa
         type: 'UUID',
         nullable: true,
         description: 'The event that records it, by which it can be undone; null when there was nothing to change.',
+      }),
+      ...(outcome !== undefined && {
+        outcome: t.field({
+          type: WriteOutcomeEnum,
+          description: 'What the write did to the memory.',
+          resolve: (written) => readOutcome(written, outcome),
+        }),
+        keptUntil: t.field({
+          type: 'DateTime',
+          nullable: true,
+          description:
+            'Until when reads return it: the expiry of an episode, the moment from which a fact or rule fades unless it is confirmed. Null for what never fades, and for what was forgotten.',
+          resolve: ({ value }, _args, { memory }) => findKeptUntil(memory, value as MemoryRow),
+        }),
+      }),
+      ...(superseded !== undefined && {
+        superseded: t.field({
+          type: superseded.type as never,
+          nullable: true,
+          description: 'The memory whose place it took, as it is now; null unless the outcome is superseded.',
+          resolve: (async (written: PayloadShape, _args: unknown, { memory }: { memory: MemoryContext }) => {
+            const { supersededId } = written;
+            return supersededId === null ? null : superseded.load(memory, supersededId);
+          }) as never,
+        }),
       }),
       ...(mayConfirm && {
         confirmed: t.exposeBoolean('confirmed', {
@@ -105,6 +149,12 @@ function createPayload(name: string, { field, type, description, mayConfirm = fa
   });
 }
 
+function readOutcome({ eventId, confirmed, supersededId }: PayloadShape, usual: WriteOutcome): WriteOutcome {
+  if (eventId === null) return 'unchanged';
+  if (confirmed) return 'confirmed';
+  return supersededId === null ? usual : 'superseded';
+}
+
 // oxlint-disable-next-line typescript/explicit-function-return-type -- the type is what Pothos infers
 function createUnion(name: string, payload: ReturnType<typeof createPayload>) {
   return builder.unionType(`${name}Result`, {
@@ -114,7 +164,11 @@ function createUnion(name: string, payload: ReturnType<typeof createPayload>) {
   });
 }
 
-async function answer(context: MemoryContext, write: (context: MemoryContext) => Promise<unknown>): Promise<Answer> {
+async function answer(
+  context: MemoryContext,
+  write: (context: MemoryContext) => Promise<unknown>,
+  { superseded }: PayloadField,
+): Promise<Answer> {
   const recorded: string[] = [];
   const confirmed: string[] = [];
   const redacted: RedactionCounts = {};
@@ -122,7 +176,10 @@ async function answer(context: MemoryContext, write: (context: MemoryContext) =>
   try {
     const value = await write({ ...context, recorded, confirmed, redacted, cut });
     const count = Object.values(redacted).reduce((sum, ofKind) => sum + ofKind, 0);
-    return { value, eventId: recorded[0] ?? null, confirmed: confirmed.length > 0, redacted: count, cut };
+    const maySupersede = superseded !== undefined && recorded.length > 0 && confirmed.length === 0;
+    const supersededId = maySupersede ? findSupersededId(value as MemoryRow) : null;
+    const eventId = recorded[0] ?? null;
+    return { value, eventId, confirmed: confirmed.length > 0, supersededId, redacted: count, cut };
   } catch (error) {
     if (error instanceof MemoryError && isProblem(error.code)) {
       return { code: error.code, message: error.message, hint: error.hint ?? null };

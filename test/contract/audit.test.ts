@@ -155,8 +155,8 @@ describe('many and short writes', () => {
       expect(await door.ingestEpisodes([episode])).toEqual([first]);
     });
 
-    it('make an episode of a note, and a fact of one for later generations', async () => {
-      expect(await door.storeNote({ content: 'remember the milk', tags: ['shopping'] })).toMatchObject({
+    it('make an episode of a note for eden, and a fact of one for later generations', async () => {
+      expect(await door.storeNote({ content: 'remember the milk', tags: ['shopping'], tier: 'eden' })).toMatchObject({
         type: 'episode',
         generation: 'eden',
         tags: ['shopping'],

@@ -37,7 +37,7 @@ describe('text over the limit', () => {
       episode: (content) => door.storeEpisode({ butler: 'home', content }),
       fact: (content) => door.storeFact({ subject: 'user', predicate: content.slice(0, 40), content }),
       rule: (content) => door.storeRule({ content }),
-      'note kept as an episode': (content) => door.storeNote({ content }),
+      'note kept as an episode': (content) => door.storeNote({ content, tier: 'eden' }),
       'note kept as a fact': (content) => door.storeNote({ content, tier: 'long' }),
       batch: async (content) => {
         const [id = ''] = await door.ingestEpisodes([{ butler: 'home', content }]);

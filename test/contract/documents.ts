@@ -75,6 +75,8 @@ export const storeEpisode = graphql(/* GraphQL */ `
   mutation ContractStoreEpisode($input: StoreEpisodeInput!) {
     storeEpisode(input: $input) {
       ... on StoreEpisodePayload {
+        outcome
+        keptUntil
         redacted
         cut {
           field
@@ -95,6 +97,12 @@ export const storeFact = graphql(/* GraphQL */ `
   mutation ContractStoreFact($input: StoreFactInput!) {
     storeFact(input: $input) {
       ... on StoreFactPayload {
+        outcome
+        keptUntil
+        superseded {
+          id: uuid
+          content
+        }
         redacted
         cut {
           field
@@ -116,6 +124,8 @@ export const storeRule = graphql(/* GraphQL */ `
   mutation ContractStoreRule($input: StoreRuleInput!) {
     storeRule(input: $input) {
       ... on StoreRulePayload {
+        outcome
+        keptUntil
         redacted
         cut {
           field
@@ -137,6 +147,8 @@ export const markHelpful = graphql(/* GraphQL */ `
   mutation ContractMarkHelpful($input: MarkRuleInput!) {
     markRuleHelpful(input: $input) {
       ... on MarkRulePayload {
+        outcome
+        keptUntil
         redacted
         cut {
           field
@@ -157,6 +169,8 @@ export const markHarmful = graphql(/* GraphQL */ `
   mutation ContractMarkHarmful($input: MarkRuleInput!) {
     markRuleHarmful(input: $input) {
       ... on MarkRulePayload {
+        outcome
+        keptUntil
         redacted
         cut {
           field
@@ -185,6 +199,8 @@ export const confirmMemory = graphql(/* GraphQL */ `
   mutation ContractConfirm($input: MemoryWriteInput!) {
     confirmMemory(input: $input) {
       ... on ConfirmMemoryPayload {
+        outcome
+        keptUntil
         value: memory {
           ...ContractMemory
         }
@@ -199,6 +215,8 @@ export const forgetMemory = graphql(/* GraphQL */ `
   mutation ContractForget($input: MemoryWriteInput!) {
     forgetMemory(input: $input) {
       ... on ForgetMemoryPayload {
+        outcome
+        keptUntil
         value: memory {
           ...ContractMemory
         }
@@ -213,6 +231,8 @@ export const restoreMemory = graphql(/* GraphQL */ `
   mutation ContractRestore($input: MemoryWriteInput!) {
     restoreMemory(input: $input) {
       ... on RestoreMemoryPayload {
+        outcome
+        keptUntil
         value: memory {
           ...ContractMemory
         }
@@ -227,6 +247,12 @@ export const storeNote = graphql(/* GraphQL */ `
   mutation ContractStoreNote($input: StoreNoteInput!) {
     storeNote(input: $input) {
       ... on StoreNotePayload {
+        outcome
+        keptUntil
+        superseded {
+          id: uuid
+          content
+        }
         redacted
         cut {
           field

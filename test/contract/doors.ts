@@ -18,6 +18,7 @@ import { confirmMemory, forgetMemory, restoreMemory, type MemoryWrite } from '..
 import { claimForAgent, submitOutput, type AgentClaimInput } from '../../src/lifecycle/consolidation/agent.ts';
 import { requeueEpisodes, type RequeueInput } from '../../src/lifecycle/consolidation/requeue.ts';
 import type { RedactionCounts, TextCut } from '../../src/redaction/redactor.ts';
+import { readablePredicate } from '../../src/memory/facts/note-key.ts';
 import { storeNote, type StoreNoteInput } from '../../src/memory/facts/notes.ts';
 import {
   demoteRule,
@@ -92,6 +93,8 @@ export interface Door {
   lastWasKnown(): boolean;
   /** The event that the last write was answered with; null when it changed nothing. */
   lastEventId?(): string | null;
+  /** What the last write of a memory was answered with; the core answers with the memory alone. */
+  lastWrite?(): WriteView;
   close(): Promise<void>;
 }
 
@@ -114,6 +117,14 @@ export interface RunView {
 export interface RequeueView {
   episodes: { id: string }[];
   refused: { id: string; reason: string }[];
+}
+
+/** What a write did, as a door tells it. */
+export interface WriteView {
+  outcome: string;
+  keptUntil: string | null;
+  eventId: string | null;
+  superseded: { id: string; content: string } | null;
 }
 
 /** A link as a door tells it. */
@@ -253,7 +264,8 @@ function viewOf(row: MemoryRow, context: MemoryContext): View {
   const type = memoryTypeOf(row);
   const derived = 'decayRate' in row ? { effectiveConfidence: effectiveConfidence(row, context.now()) } : {};
   const generation = generationOf({ ...row, type } as Generational);
-  return JSON.parse(JSON.stringify({ ...row, ...derived, type, generation })) as View;
+  const named = 'predicate' in row ? { predicate: readablePredicate(row) } : {};
+  return JSON.parse(JSON.stringify({ ...row, ...derived, ...named, type, generation })) as View;
 }
 
 function viewsOf({ results }: SearchOutcome, context: MemoryContext): MatchView[] {
@@ -280,6 +292,7 @@ async function openGraphQLDoor({ app }: TestApp, caller?: Caller): Promise<Door>
   let cut: TextCut[] = [];
   let confirmed = false;
   let eventId: string | null = null;
+  let written: WriteView;
   const ask = async <Variables>(
     document: TypedDocumentNode<unknown, Variables>,
     variables: Variables,
@@ -291,6 +304,7 @@ async function openGraphQLDoor({ app }: TestApp, caller?: Caller): Promise<Door>
     if ('cut' in result) cut = result['cut'] as TextCut[];
     if ('confirmed' in result) confirmed = result['confirmed'] as boolean;
     if ('eventId' in result) eventId = result['eventId'] as string | null;
+    if ('outcome' in result) written = { superseded: null, ...(result as object) } as unknown as WriteView;
     return 'value' in result ? (result['value'] as View) : result;
   };
   const marks = { helpful: documents.markHelpful, harmful: documents.markHarmful };
@@ -334,6 +348,7 @@ async function openGraphQLDoor({ app }: TestApp, caller?: Caller): Promise<Door>
     lastCut: () => cut,
     lastWasKnown: () => confirmed,
     lastEventId: () => eventId,
+    lastWrite: () => written,
     close: async () => undefined,
   };
 }
@@ -369,6 +384,7 @@ export async function openMcpDoor({ app }: TestApp, caller?: Caller): Promise<Do
   let redacted = 0;
   let cut: TextCut[] = [];
   let lastText = '';
+  let written: WriteView;
   let confirmed = false;
   const client = new Client({ name: 'contract', version: '1' });
   const transport = new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
@@ -385,11 +401,16 @@ export async function openMcpDoor({ app }: TestApp, caller?: Caller): Promise<Do
       redacted: count,
       cut: cuts,
       confirmed: isKnown,
+      outcome,
+      keptUntil,
+      eventId,
+      superseded,
       ...view
     } = toCamel(answer.structuredContent as Record<string, unknown>);
     if (typeof count === 'number') redacted = count;
     if (Array.isArray(cuts)) cut = cuts as TextCut[];
     if (typeof isKnown === 'boolean') confirmed = isKnown;
+    if (outcome !== undefined) written = { outcome, keptUntil, eventId, superseded: superseded ?? null } as WriteView;
     return view as View;
   };
   return {
@@ -422,6 +443,7 @@ export async function openMcpDoor({ app }: TestApp, caller?: Caller): Promise<Do
     lastRedacted: () => redacted,
     lastCut: () => cut,
     lastText: () => lastText,
+    lastWrite: () => written,
     lastWasKnown: () => confirmed,
     close: () => client.close(),
   };

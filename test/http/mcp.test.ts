@@ -52,7 +52,7 @@ describe('a client of /mcp', () => {
 
     expect(stored).toMatchObject({
       isError: false,
-      text: `Stored episode ${id}; it expires 2026-03-08T12:00:00.000Z.`,
+      text: expect.stringContaining(`Stored episode ${id}: User likes jasmine tea\nKept until 8 March 2026.\n`),
     });
     expect(found.text).toBe(`episode ${id}: User likes jasmine tea`);
     expect({ ...(found.structuredContent as object), redacted: 0, cut: [] }).toEqual(stored.structuredContent);

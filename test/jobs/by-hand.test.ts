@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runJobByHand } from '../../src/commands/job.ts';
+import { runJob } from '../../src/commands/job.ts';
 import { ingestEpisodes } from '../../src/memory/episodes/episodes.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 
@@ -27,7 +27,7 @@ async function runByHand(name: string, options: { dryRun?: boolean; tenant?: str
   const lines: string[] = [];
   const { dryRun = false, tenant } = options;
   const { signal } = new AbortController();
-  expect(await runJobByHand(core, { name, dryRun, tenant, signal }, (line) => lines.push(line))).toBe(true);
+  expect(await runJob(core, { name, dryRun, tenant, signal }, (line) => lines.push(line))).toBe(true);
   return lines;
 }
 

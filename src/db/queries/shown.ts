@@ -60,7 +60,8 @@ export async function listShown(client: TenantClient, query: ShownQuery): Promis
       NULL AS "memoryId", NULL AS about, NULL AS content, NULL::bytea AS "sealedContent", NULL AS "dataKeyId"
     FROM shown WHERE cardinality(memory_ids) > 0
     UNION ALL
-    SELECT NULL, NULL, NULL, NULL, f.id::text, f.subject || ' ' || f.predicate, f.content, f.sealed_content,
+    SELECT NULL, NULL, NULL, NULL, f.id::text,
+      CASE WHEN NOT memory_is_note(f.subject, f.predicate) THEN f.subject || ' ' || f.predicate END, f.content, f.sealed_content,
       f.data_key_id::text
     FROM memories m JOIN facts f ON f.tenant_id = ${tenantId} AND f.id = m.id
     UNION ALL

@@ -67,7 +67,7 @@ const texts: Record<MemoryType, typeof content> = {
   rule: content,
   fact: {
     columns: ['language', 'subject', 'predicate', 'content'],
-    text: `(past.state->>'subject') || ' ' || replace(past.state->>'predicate', '_', ' ') || ' ' || (past.state->>'content')`,
+    text: `memory_fact_text(past.state->>'subject', past.state->>'predicate', past.state->>'content')`,
     derived: `'subject_key', memory_key(past.state->>'subject'), 'predicate_key', memory_key(past.state->>'predicate'),`,
   },
 };

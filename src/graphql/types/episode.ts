@@ -80,6 +80,7 @@ const stored = writeResult('StoreEpisode', {
   field: 'episode',
   type: EpisodeRef,
   description: 'The episode as it was stored.',
+  outcome: 'stored',
 });
 
 const ingested = writeResult('IngestEpisodes', {

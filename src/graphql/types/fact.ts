@@ -1,6 +1,8 @@
 import { effectiveConfidence, type Permanence } from '../../memory/confidence.ts';
+import type { MemoryContext } from '../../memory/context.ts';
 import { storeFact } from '../../memory/facts/facts.ts';
 import type { FactKind, FactValidity } from '../../memory/facts/fact-values.ts';
+import { readablePredicate } from '../../memory/facts/note-key.ts';
 import { isSealedRow } from '../../encryption/sealing.ts';
 import { viewedAt } from '../../memory/history/snapshots.ts';
 import { builder } from '../builder.ts';
@@ -18,7 +20,10 @@ export const FactRef = builder.prismaNode('Fact', {
   findUnique: (id, { memory }) => ({ tenantId_id: { tenantId: memory.principal.tenantId, id } }),
   fields: (t) => ({
     subject: t.exposeString('subject', { description: 'The person or thing it is about, as it was written.' }),
-    predicate: t.exposeString('predicate', { description: 'What it says about the subject, as it was written.' }),
+    predicate: t.string({
+      description: 'What it says about the subject, as it was written; "note" for a note.',
+      resolve: (fact) => readablePredicate(fact),
+    }),
     scope: t.exposeString('scope', { description: 'Visibility: "global", or the name of one butler.' }),
     kind: t.field({
       type: FactKindEnum,
@@ -113,11 +118,20 @@ builder.queryField('fact', (t) =>
   }),
 );
 
+/** The field of a payload that has the fact whose place another took. */
+export const supersededFact = {
+  type: FactRef,
+  load: (context: MemoryContext, id: string): Promise<unknown> =>
+    context.db.client.fact.findUnique({ where: { tenantId_id: { tenantId: context.principal.tenantId, id } } }),
+};
+
 const stored = writeResult('StoreFact', {
   field: 'fact',
   type: FactRef,
   description: 'The fact as it is now: the new one, or the one that said the same already.',
   mayConfirm: true,
+  outcome: 'stored',
+  superseded: supersededFact,
 });
 
 builder.mutationField('storeFact', (t) =>

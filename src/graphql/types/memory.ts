@@ -120,9 +120,9 @@ const MemoryWriteInput = builder.inputType('MemoryWriteInput', {
 });
 
 const payload = { field: 'memory', type: MemoryInterface, description: 'The memory as it is now.' };
-const confirmed = writeResult('ConfirmMemory', payload);
-const forgotten = writeResult('ForgetMemory', payload);
-const restored = writeResult('RestoreMemory', payload);
+const confirmed = writeResult('ConfirmMemory', { ...payload, outcome: 'confirmed' });
+const forgotten = writeResult('ForgetMemory', { ...payload, outcome: 'forgotten' });
+const restored = writeResult('RestoreMemory', { ...payload, outcome: 'restored' });
 
 builder.mutationFields((t) => {
   const input = t.arg({ type: MemoryWriteInput, required: true, description: 'The memory.' });

@@ -2,17 +2,18 @@ import { storeNote } from '../../memory/facts/notes.ts';
 import { builder } from '../builder.ts';
 import { GenerationEnum } from '../enums.ts';
 import { writeResult } from '../results.ts';
+import { supersededFact } from './fact.ts';
 import { MemoryInterface } from './memory.ts';
 
 const StoreNoteInput = builder.inputType('StoreNoteInput', {
-  description: 'Something to remember, with no more said about it.',
+  description: 'A text to remember.',
   fields: (t) => ({
     content: t.string({ required: true, description: 'What to remember.' }),
     tags: t.stringList({ description: 'Words to filter by; at most 64.' }),
     tier: t.field({
       type: GenerationEnum,
       description:
-        'The generation it starts in: eden makes an episode, mid a standard fact, long a stable one. Default eden.',
+        'The generation it starts in: mid makes a note of standard permanence, long a stable one, eden an episode that expires within days. Default mid.',
     }),
     idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
   }),
@@ -21,13 +22,17 @@ const StoreNoteInput = builder.inputType('StoreNoteInput', {
 const stored = writeResult('StoreNote', {
   field: 'memory',
   type: MemoryInterface,
-  description: 'The episode or fact that it became.',
+  description: 'The note, which is a fact, or the episode. The same text again confirms the note that is there.',
+  mayConfirm: true,
+  outcome: 'stored',
+  superseded: supersededFact,
 });
 
 builder.mutationField('storeNote', (t) =>
   t.field({
     type: stored.type,
-    description: 'The short way to remember something: stores an episode or, for the later generations, a fact.',
+    description:
+      'Remembers a text as a note, which searches, recalls and contexts find at once, in the scope of the calling butler; global for a caller without one. Use storeFact instead for what has a subject and may change.',
     args: { input: t.arg({ type: StoreNoteInput, required: true, description: 'What to remember.' }) },
     resolve: (_root, { input }, { memory }) => stored.answer(memory, (context) => storeNote(context, input)),
   }),

@@ -8,7 +8,7 @@ import { builder } from '../builder.ts';
 import { findSourceId } from '../loaders.ts';
 import { MemoryInterface } from './memory.ts';
 import { MaturityEnum, PermanenceEnum, ValidityEnum } from '../enums.ts';
-import { writeResult, type WriteResult } from '../results.ts';
+import { writeResult, type PayloadField, type WriteResult } from '../results.ts';
 
 export const RuleRef = builder.prismaNode('Rule', {
   description: 'How to behave. Earns trust by helping, and turns into a warning by doing harm.',
@@ -144,11 +144,11 @@ const EditRuleInput = builder.inputType('EditRuleInput', {
   }),
 });
 
-const result = (name: string, mayConfirm = false): WriteResult =>
-  writeResult(name, { field: 'rule', type: RuleRef, description: 'The rule as it is now.', mayConfirm });
+const result = (name: string, options: Partial<PayloadField> = {}): WriteResult =>
+  writeResult(name, { field: 'rule', type: RuleRef, description: 'The rule as it is now.', ...options });
 
-const stored = result('StoreRule', true);
-const marked = result('MarkRule');
+const stored = result('StoreRule', { mayConfirm: true, outcome: 'stored' });
+const marked = result('MarkRule', { outcome: 'marked' });
 const edited = result('EditRule');
 const changed = result('ChangeRule');
 

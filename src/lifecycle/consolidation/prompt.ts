@@ -1,6 +1,7 @@
 import { dataLine, enclose } from '../../shared/untrusted-text.ts';
 import type { Fact, Rule } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
+import { readablePredicate } from '../../memory/facts/note-key.ts';
 import { referenceKey, type Memory } from '../../memory/memories.ts';
 import { isSealedRow } from '../../encryption/sealing.ts';
 import { recallMemoriesBatch } from '../../retrieval/recall.ts';
@@ -145,7 +146,7 @@ function describeFact({ id, subject, predicate, content, permanence, scope, kind
   return {
     id,
     subject,
-    predicate,
+    predicate: readablePredicate({ subject, predicate }),
     content,
     permanence,
     scope,

@@ -1,8 +1,17 @@
+import { inertText } from '../../shared/untrusted-text.ts';
 import { inlined } from '../bridge/operation.ts';
-import { memoryFields, omissionFields, problemFields, ruleFields, type MemoryResult } from './fields.ts';
+import {
+  describeWrite,
+  memoryFields,
+  omissionFields,
+  outcomeFields,
+  problemFields,
+  ruleFields,
+  type WrittenResult,
+} from './fields.ts';
 import { writes, type GroupedTool } from './tool.ts';
 
-type RuleResult = MemoryResult & { maturity: string };
+type RuleResult = WrittenResult & { maturity: string };
 
 export const feedbackTools: readonly GroupedTool[] = [
   {
@@ -10,25 +19,29 @@ export const feedbackTools: readonly GroupedTool[] = [
     title: 'Confirm a fact or rule',
     operation: /* GraphQL */ `
       mutation MemoryConfirm($input: MemoryWriteInput!) {
-        confirmMemory(input: $input) { ... on ConfirmMemoryPayload { memory { ${memoryFields} } } ${problemFields} }
+        confirmMemory(input: $input) {
+          ... on ConfirmMemoryPayload { ${inlined}: memory { ${memoryFields} } ${outcomeFields} }
+          ${problemFields}
+        }
       }
     `,
     annotations: { ...writes, idempotentHint: true },
-    describe: ({ type, id }: MemoryResult) => `Confirmed ${type} ${id}; its decay starts anew.`,
+    describe: (written: WrittenResult) =>
+      describeWrite(written, `Confirmed ${written.type} ${written.id}: ${inertText(written.content)}`),
   },
   {
     name: 'memory_mark_helpful',
     title: 'Say that a rule helped',
     operation: markOperation('MemoryMarkHelpful', 'markRuleHelpful'),
     annotations: writes,
-    describe: ({ id, maturity }: RuleResult) => `Noted: rule ${id} helped; it is ${maturity}.`,
+    describe: (rule: RuleResult) => describeWrite(rule, `Noted: rule ${rule.id} helped; it is ${rule.maturity}.`),
   },
   {
     name: 'memory_mark_harmful',
     title: 'Say that a rule did harm',
     operation: markOperation('MemoryMarkHarmful', 'markRuleHarmful'),
     annotations: writes,
-    describe: ({ id, maturity }: RuleResult) => `Noted: rule ${id} did harm; it is ${maturity}.`,
+    describe: (rule: RuleResult) => describeWrite(rule, `Noted: rule ${rule.id} did harm; it is ${rule.maturity}.`),
   },
 ];
 
@@ -36,7 +49,7 @@ function markOperation(name: string, field: string): string {
   return /* GraphQL */ `
     mutation ${name}($input: MarkRuleInput!) {
       ${field}(input: $input) {
-        ... on MarkRulePayload { ${inlined}: rule { ${ruleFields} } ${omissionFields} }
+        ... on MarkRulePayload { ${inlined}: rule { ${ruleFields} } ${outcomeFields} ${omissionFields} }
         ${problemFields}
       }
     }

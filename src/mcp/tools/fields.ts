@@ -1,5 +1,13 @@
+import { inertText } from '../../shared/untrusted-text.ts';
+
 /** What a write did not store; see `describeOmissions`. */
 export const omissionFields = 'redacted cut { field fromLength toLength }';
+
+/** What a write did, until when it holds, and how to undo it; see `describeWrite`. */
+export const outcomeFields = 'outcome keptUntil eventId';
+
+/** The memory whose place the new one took. */
+export const supersededFields = 'superseded { id: uuid content }';
 
 /** How a mutation refuses; every operation of one must select it. */
 export const problemFields = '... on Problem { code message hint }';
@@ -107,6 +115,46 @@ export const briefMemoryFields = `__typename ${commonFields} ${onEachType((type)
 
 function onEachType(fieldsOf: (type: TypeName) => string): string {
   return (Object.keys(ownFields) as TypeName[]).map((type) => `... on ${type} { ${fieldsOf(type)} }`).join('\n');
+}
+
+/** A tool's result for a write of one memory. */
+export interface WrittenResult extends MemoryResult {
+  outcome: 'stored' | 'confirmed' | 'superseded' | 'forgotten' | 'restored' | 'marked' | 'unchanged';
+  kept_until: string | null;
+  event_id: string | null;
+  superseded?: { id: string; content: string } | null;
+}
+
+/** Says what a write did, until when the memory is kept, and how to undo it. */
+export function describeWrite(written: WrittenResult, what = sayOutcome(written)): string {
+  const { superseded, event_id: eventId } = written;
+  return [
+    what,
+    ...(superseded ? [`It took the place of ${written.type} ${superseded.id}: ${inertText(superseded.content)}`] : []),
+    ...sayKept(written),
+    ...(eventId === null ? [] : [`Undo with memory_undo of event ${eventId}.`]),
+  ].join('\n');
+}
+
+function sayOutcome({ outcome, type, id, content }: WrittenResult): string {
+  const memory = `${type} ${id}`;
+  const text = inertText(content);
+  if (outcome === 'confirmed') return `Confirmed ${memory}, which was known: ${text}`;
+  if (outcome === 'forgotten') return `Forgot ${memory}: ${text}\nmemory_restore brings it back.`;
+  if (outcome === 'restored') return `Restored ${memory}: ${text}`;
+  if (outcome === 'unchanged') return `Nothing to change in ${memory}: ${text}`;
+  return `Stored ${memory}: ${text}`;
+}
+
+function sayKept({ type, kept_until: until, outcome }: WrittenResult): string[] {
+  if (outcome === 'forgotten') return [];
+  if (until === null) return ['Kept for good.'];
+  return [`Kept until ${formatDay(until)}${type === 'episode' ? '' : ' unless confirmed'}.`];
+}
+
+/** The day in UTC, as in "12 March 2027". */
+function formatDay(moment: string): string {
+  return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(moment));
 }
 
 /** The part of a tool's result that every memory has. */

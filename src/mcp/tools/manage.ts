@@ -1,5 +1,14 @@
 import { inertText } from '../../shared/untrusted-text.ts';
-import { briefMemoryFields, memoryFields, problemFields, type MemoryResult } from './fields.ts';
+import { inlined } from '../bridge/operation.ts';
+import {
+  briefMemoryFields,
+  describeWrite,
+  memoryFields,
+  outcomeFields,
+  problemFields,
+  type MemoryResult,
+  type WrittenResult,
+} from './fields.ts';
 import { reads, writes, type GroupedTool } from './tool.ts';
 
 const eventFields = /* GraphQL */ `
@@ -90,22 +99,28 @@ export const manageTools: readonly GroupedTool[] = [
     title: 'Forget a memory',
     operation: /* GraphQL */ `
       mutation MemoryForget($input: MemoryWriteInput!) {
-        forgetMemory(input: $input) { ... on ForgetMemoryPayload { memory { ${memoryFields} } } ${problemFields} }
+        forgetMemory(input: $input) {
+          ... on ForgetMemoryPayload { ${inlined}: memory { ${memoryFields} } ${outcomeFields} }
+          ${problemFields}
+        }
       }
     `,
     annotations: { ...writes, destructiveHint: true },
-    describe: ({ type, id }: MemoryResult) => `Forgot ${type} ${id}; memory_restore brings it back.`,
+    describe: (written: WrittenResult) => describeWrite(written),
   },
   {
     name: 'memory_restore',
     title: 'Restore a forgotten memory',
     operation: /* GraphQL */ `
       mutation MemoryRestore($input: MemoryWriteInput!) {
-        restoreMemory(input: $input) { ... on RestoreMemoryPayload { memory { ${memoryFields} } } ${problemFields} }
+        restoreMemory(input: $input) {
+          ... on RestoreMemoryPayload { ${inlined}: memory { ${memoryFields} } ${outcomeFields} }
+          ${problemFields}
+        }
       }
     `,
     annotations: writes,
-    describe: ({ type, id }: MemoryResult) => `Restored ${type} ${id}.`,
+    describe: (written: WrittenResult) => describeWrite(written),
   },
   {
     name: 'memory_undo',

@@ -101,7 +101,8 @@ function describeMatches({ results }: MatchesResult): string {
   if (results.length === 0) return 'Nothing was found.';
   return results
     .map(({ type, id, score, content, is_warning: isWarning, subject, predicate }) => {
-      const about = subject === undefined ? '' : `${subject}, ${predicate}: `;
+      // A note is its text: its subject and predicate are both "note".
+      const about = subject === undefined || predicate === 'note' ? '' : `${subject}, ${predicate}: `;
       return `${isWarning ? 'WARNING ' : ''}${type} ${id} (${score.toFixed(3)}): ${inertText(about + content)}`;
     })
     .join('\n');

@@ -1,13 +1,15 @@
-import { inertText } from '../../shared/untrusted-text.ts';
 import { inlined } from '../bridge/operation.ts';
 import {
+  describeWrite,
   episodeFields,
   factFields,
   memoryFields,
   omissionFields,
+  outcomeFields,
   problemFields,
   ruleFields,
-  type MemoryResult,
+  supersededFields,
+  type WrittenResult,
 } from './fields.ts';
 import { writes, type GroupedTool } from './tool.ts';
 
@@ -18,14 +20,13 @@ export const storeTools: readonly GroupedTool[] = [
     operation: /* GraphQL */ `
       mutation MemoryStoreEpisode($input: StoreEpisodeInput!) {
         storeEpisode(input: $input) {
-          ... on StoreEpisodePayload { ${inlined}: episode { ${episodeFields} } ${omissionFields} }
+          ... on StoreEpisodePayload { ${inlined}: episode { ${episodeFields} } ${outcomeFields} ${omissionFields} }
           ${problemFields}
         }
       }
     `,
     annotations: writes,
-    describe: ({ id, expires_at }: MemoryResult & { expires_at: string }) =>
-      `Stored episode ${id}; it expires ${expires_at}.`,
+    describe: (written: WrittenResult) => describeWrite(written),
   },
   {
     name: 'memory_store_fact',
@@ -33,14 +34,15 @@ export const storeTools: readonly GroupedTool[] = [
     operation: /* GraphQL */ `
       mutation MemoryStoreFact($input: StoreFactInput!) {
         storeFact(input: $input) {
-          ... on StoreFactPayload { ${inlined}: fact { ${factFields} } confirmed ${omissionFields} }
+          ... on StoreFactPayload {
+            ${inlined}: fact { ${factFields} } confirmed ${outcomeFields} ${supersededFields} ${omissionFields}
+          }
           ${problemFields}
         }
       }
     `,
     annotations: writes,
-    describe: ({ id, content, confirmed }: MemoryResult & { confirmed: boolean }) =>
-      `${confirmed ? `Confirmed fact ${id}, which was known already` : `Stored fact ${id}`}: ${inertText(content)}`,
+    describe: (written: WrittenResult) => describeWrite(written),
   },
   {
     name: 'memory_store_rule',
@@ -48,16 +50,13 @@ export const storeTools: readonly GroupedTool[] = [
     operation: /* GraphQL */ `
       mutation MemoryStoreRule($input: StoreRuleInput!) {
         storeRule(input: $input) {
-          ... on StoreRulePayload { ${inlined}: rule { ${ruleFields} } confirmed ${omissionFields} }
+          ... on StoreRulePayload { ${inlined}: rule { ${ruleFields} } confirmed ${outcomeFields} ${omissionFields} }
           ${problemFields}
         }
       }
     `,
     annotations: writes,
-    describe: ({ id, content, confirmed }: MemoryResult & { confirmed: boolean }) =>
-      confirmed
-        ? `Confirmed rule ${id}, which was known already: ${inertText(content)}`
-        : `Stored rule ${id} as a candidate: ${inertText(content)}`,
+    describe: (written: WrittenResult) => describeWrite(written),
   },
   {
     name: 'memory_store',
@@ -65,13 +64,15 @@ export const storeTools: readonly GroupedTool[] = [
     operation: /* GraphQL */ `
       mutation MemoryStore($input: StoreNoteInput!) {
         storeNote(input: $input) {
-          ... on StoreNotePayload { ${inlined}: memory { ${memoryFields} } ${omissionFields} }
+          ... on StoreNotePayload {
+            ${inlined}: memory { ${memoryFields} } confirmed ${outcomeFields} ${supersededFields} ${omissionFields}
+          }
           ${problemFields}
         }
       }
     `,
     annotations: writes,
-    describe: ({ type, id, content }: MemoryResult) => `Stored ${type} ${id}: ${inertText(content)}`,
+    describe: (written: WrittenResult) => describeWrite(written),
   },
   {
     name: 'memory_ingest_batch',

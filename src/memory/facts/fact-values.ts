@@ -1,15 +1,24 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma } from '../../generated/prisma/client.ts';
-import { asStored, createRedactor, omissionsOf, type Omissions, type RedactedText } from '../../redaction/redactor.ts';
+import { keyedDigest } from '../../encryption/data-key.ts';
+import {
+  asStored,
+  createRedactor,
+  omissionsOf,
+  type Omissions,
+  type RedactedText,
+  type Redactor,
+} from '../../redaction/redactor.ts';
 import { invalidInput } from '../../shared/errors.ts';
 import { permanences, type Permanence } from '../confidence.ts';
 import type { MemoryContext } from '../context.ts';
-import { isToBeSealed, prepareSealing } from '../../encryption/data-keys.ts';
+import { isToBeSealed, prepareSealing, useActiveKey } from '../../encryption/data-keys.ts';
 import { normaliseMetadata, type KeptMetadata } from '../metadata.ts';
 import { requireButler, requireScope } from '../reach.ts';
 import { sealedPlaceholder } from '../../encryption/sealing.ts';
 import { normaliseContent, normaliseKey, normaliseLabel } from '../text.ts';
 import { checkDate, checkNumber, checkOneOf, checkOptionalUuid, globalScope, normaliseTags } from '../values.ts';
+import { isNote, namesNote, noteName, notePredicate } from './note-key.ts';
 
 export const factKinds = ['state', 'event'] as const;
 export type FactKind = (typeof factKinds)[number];
@@ -69,17 +78,25 @@ export interface FactValues {
 /** Before the transaction, and before anything is made of the content. */
 export async function decideSealing(context: MemoryContext, values: FactValues): Promise<FactValues> {
   const isSealed = await isToBeSealed(context, values.predicate);
-  if (isSealed) await prepareSealing(context);
-  return { ...values, isSealed };
+  if (!isSealed) return values;
+  await prepareSealing(context);
+  const predicate = isNote(values) ? await sealNotePredicate(context, values) : values.predicate;
+  return { ...values, predicate, isSealed };
+}
+
+/** Keys the digest of a sealed note: a plain one could be guessed by trying texts. */
+async function sealNotePredicate(context: MemoryContext, { content }: FactValues): Promise<RedactedText> {
+  const key = await context.db.transaction((transaction) => useActiveKey(context, transaction));
+  return notePredicate(content, (text) => keyedDigest(key, text));
 }
 
 export function normaliseFact(context: MemoryContext, input: StoreFactInput): FactValues {
   const redactor = createRedactor(context);
+  const content = normaliseContent(redactor, 'content', input.content);
   const values: FactValues = {
     id: uuidv7(),
-    subject: normaliseLabel(redactor, 'subject', input.subject),
-    predicate: normaliseLabel(redactor, 'predicate', input.predicate),
-    content: normaliseContent(redactor, 'content', input.content),
+    ...normaliseNames(redactor, input, content),
+    content,
     scope: requireScope(context, normaliseKey(redactor, 'scope', input.scope ?? globalScope)),
     kind: checkOneOf('kind', input.kind ?? 'state', factKinds),
     importance: checkNumber('importance', input.importance ?? 5, 1, 10),
@@ -101,6 +118,19 @@ export function normaliseFact(context: MemoryContext, input: StoreFactInput): Fa
   return values;
 }
 
+/** A note has its text as its key, so that two of them stand side by side. */
+function normaliseNames(
+  redactor: Redactor,
+  input: StoreFactInput,
+  content: RedactedText,
+): Pick<FactValues, 'subject' | 'predicate'> {
+  if (namesNote(input)) return { subject: asStored(noteName), predicate: notePredicate(content) };
+  return {
+    subject: normaliseLabel(redactor, 'subject', input.subject),
+    predicate: normaliseLabel(redactor, 'predicate', input.predicate),
+  };
+}
+
 export function checkValidTime({ validFrom, validTo }: Pick<FactValues, 'validFrom' | 'validTo'>): void {
   if (validFrom !== null && validTo !== null && validTo < validFrom) {
     throw invalidInput('valid_to', 'not before valid_from', validTo);
@@ -109,7 +139,7 @@ export function checkValidTime({ validFrom, validTo }: Pick<FactValues, 'validFr
 
 /**
  * Subject and predicate belong to what a fact says: "user, allergy: nuts" must be near "is the user allergic?". Of a
- * sealed fact they are all, because a vector tells much of its text.
+ * sealed fact they are all, because a vector tells much of its text. A note is its content and nothing else.
  */
 export function embeddedText({
   subject,
@@ -117,6 +147,7 @@ export function embeddedText({
   content,
   isSealed = content === sealedPlaceholder,
 }: TextOfFact): RedactedText {
+  if (isNote({ subject, predicate })) return isSealed ? asStored(noteName) : content;
   const about = `${subject} ${predicate.replaceAll('_', ' ')}`;
   return asStored(isSealed ? about : `${about} ${content}`);
 }

@@ -1,43 +1,34 @@
-import { createHash } from 'node:crypto';
-import { createRedactor } from '../../redaction/redactor.ts';
 import type { MemoryContext } from '../context.ts';
 import { storeEpisode } from '../episodes/episodes.ts';
-import { storeFact } from './facts.ts';
 import type { Generation } from '../generation.ts';
 import type { MemoryRow } from '../memories.ts';
 import { authorize } from '../permissions.ts';
-import { normaliseContent } from '../text.ts';
+import { globalScope } from '../values.ts';
+import { storeFact } from './facts.ts';
+import { noteName } from './note-key.ts';
 
 export interface StoreNoteInput {
   content: string;
   tags?: readonly string[] | null | undefined;
-  /** The generation it starts in. Default eden. */
+  /** The generation it starts in. Default mid. */
   tier?: Generation | null | undefined;
   idempotencyKey?: string | null | undefined;
 }
 
-const noteSubject = 'note';
-
-/** The short way to remember something: an episode, or for the later generations a fact about nothing in particular. */
+/**
+ * Remembers a text with no more said about it: as a note in the caller's own scope, or for the tier eden as an episode.
+ * The same note again confirms the first.
+ */
 export async function storeNote(context: MemoryContext, input: StoreNoteInput): Promise<MemoryRow> {
   authorize(context, 'mutation storeNote');
   const { tier, ...note } = input;
-  // Does not count the findings: the write that stores the text counts them.
-  const redactor = createRedactor({ config: context.config, principal: context.principal });
-  if (tier === 'mid' || tier === 'long') {
-    return storeFact(context, {
-      ...note,
-      subject: noteSubject,
-      predicate: predicateOf(normaliseContent(redactor, 'content', note.content)),
-      permanence: tier === 'long' ? 'stable' : 'standard',
-    });
-  }
-  return storeEpisode(context, note);
-}
-
-/** Readable by its first words, and its own by a digest of all: only the same note again is the same key. */
-function predicateOf(content: string): string {
-  const words = content.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  const digest = createHash('sha256').update(content).digest('hex').slice(0, 8);
-  return [...words.slice(0, 5).map((word) => Array.from(word).slice(0, 16).join('')), digest].join('_');
+  if (tier === 'eden') return storeEpisode(context, note);
+  return storeFact(context, {
+    ...note,
+    subject: noteName,
+    predicate: noteName,
+    scope: context.principal.butler ?? globalScope,
+    // Without a tier, a note that is known keeps the permanence that it has.
+    permanence: tier == null ? null : tier === 'long' ? 'stable' : 'standard',
+  });
 }

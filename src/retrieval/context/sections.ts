@@ -19,7 +19,7 @@ const headings: Record<SectionName, string> = {
 };
 
 /** Changes with every change of what a block looks like: a receipt is replayed by the form that it was written in. */
-export const blockForm = 1;
+export const blockForm = 2;
 
 /** What comes before the first section, and before the first item of a section. */
 export const blockStart = `${title}\n\n${notice}\n`;

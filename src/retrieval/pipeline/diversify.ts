@@ -1,4 +1,5 @@
 import type { Candidate } from '../../db/queries/candidate.ts';
+import { isNote } from '../../memory/facts/note-key.ts';
 import { findWords } from '../../shared/words.ts';
 import { drop, type Ranked } from './ranked.ts';
 
@@ -80,7 +81,9 @@ function isSameKind(a: Comparable, b: Comparable): boolean {
 }
 
 function readWords({ type, row }: Comparable): Set<string> {
-  const text = type === 'fact' ? `${row.subject ?? ''} ${row.predicate ?? ''} ${row.content}` : row.content;
+  const { subject, predicate, content } = { subject: '', predicate: '', ...row };
+  const isNamed = type === 'fact' && !isNote({ subject: subject ?? '', predicate: predicate ?? '' });
+  const text = isNamed ? `${subject ?? ''} ${predicate ?? ''} ${content}` : content;
   const words = findWords(text);
   return new Set(words.length === 0 ? [text] : words);
 }

@@ -1,0 +1,118 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { expectNoDifference } from '../support/verify.ts';
+import { throughEveryDoor, type Door, type View, type WriteView } from './doors.ts';
+
+describe('the answer of a write', () => {
+  let testApp: TestApp;
+  let door: Door;
+  let names = 0;
+
+  beforeAll(async () => {
+    testApp = await createTestApp();
+  });
+  afterAll(() => testApp.close());
+  afterEach(() => expectNoDifference(testApp.core));
+
+  throughEveryDoor((open) => {
+    beforeEach(async () => {
+      door = await open(testApp);
+    });
+    afterEach(() => door.close());
+
+    const key = (): { subject: string; predicate: string } => ({ subject: 'user', predicate: `parks_${++names}` });
+    const get = ({ type, id }: View): Promise<View> => door.getMemory({ type: type as 'fact', id });
+    const undo = async (): Promise<View> =>
+      door.undo({ eventId: door.lastWrite?.().eventId ?? door.lastEventId?.() ?? '' });
+
+    /** The core answers with the memory alone; what the others tell is made of the same row and event. */
+    function expectWrite(expected: Partial<WriteView>, ...sentences: string[]): void {
+      if (door.lastWrite !== undefined) expect(door.lastWrite()).toMatchObject({ superseded: null, ...expected });
+      if (door.lastText === undefined) return;
+      for (const sentence of sentences) expect(door.lastText()).toContain(sentence);
+      expect(door.lastText()).toContain(`Undo with memory_undo of event ${door.lastWrite?.().eventId}.`);
+    }
+
+    it('says that a fact was stored, until when it is kept, and how to undo it', async () => {
+      const fact = await door.storeFact({ ...key(), content: 'in Mill Lane' });
+
+      // ln(1 / 0.2) / 0.008 days after it was confirmed.
+      expectWrite(
+        { outcome: 'stored', keptUntil: '2026-09-18T16:18:49.455Z' },
+        'Kept until 18 September 2026 unless confirmed.',
+      );
+      await undo();
+      expect(await get(fact)).toMatchObject({ validity: 'retracted' });
+    });
+
+    it('says that a fact was confirmed', async () => {
+      const given = { ...key(), content: 'in Mill Lane', permanence: 'stable' };
+      const { id } = await door.storeFact(given);
+      await door.storeFact(given);
+
+      expectWrite({ outcome: 'confirmed' }, `Confirmed fact ${id}`, 'Kept until');
+    });
+
+    it('says which fact was superseded, with its text, and undo brings that back', async () => {
+      const given = key();
+      const first = await door.storeFact({ ...given, content: 'in Mill Lane' });
+      const second = await door.storeFact({ ...given, content: 'in Sun Street', permanence: 'permanent' });
+
+      expectWrite(
+        { outcome: 'superseded', keptUntil: null, superseded: { id: first.id, content: 'in Mill Lane' } },
+        `Stored fact ${second.id}: in Sun Street`,
+        `It took the place of fact ${first.id}: in Mill Lane`,
+        'Kept for good.',
+      );
+      await undo();
+      expect(await get(first)).toMatchObject({ validity: 'active' });
+    });
+
+    it('names no superseded fact once the successor is confirmed', async () => {
+      const given = key();
+      await door.storeFact({ ...given, content: 'in Mill Lane' });
+      await door.storeFact({ ...given, content: 'in Sun Street' });
+      await door.storeFact({ ...given, content: 'in Sun Street' });
+
+      expectWrite({ outcome: 'confirmed' });
+    });
+
+    it('says that a note was stored and then confirmed', async () => {
+      const content = `The gate code is ${++names}`;
+      const note = await door.storeNote({ content });
+      expectWrite({ outcome: 'stored' }, `Stored fact ${note.id}: ${content}`, 'Kept until');
+      await door.storeNote({ content });
+      expectWrite({ outcome: 'confirmed' }, `Confirmed fact ${note.id}`);
+    });
+
+    it('says until when an episode is kept', async () => {
+      await door.storeEpisode({ butler: 'home', content: `Parked ${++names}` });
+      expectWrite({ outcome: 'stored', keptUntil: '2026-03-08T12:00:00.000Z' }, 'Kept until 8 March 2026.');
+    });
+
+    it('says what happened to a rule that is stored, marked, confirmed, forgotten and restored', async () => {
+      const rule = await door.storeRule({ content: `Park behind house ${++names}` });
+      expectWrite({ outcome: 'stored' }, `Stored rule ${rule.id}`, 'Kept until 24 June 2026 unless confirmed.');
+      await door.markRule({ ruleId: rule.id, outcome: 'helpful' });
+      expectWrite({ outcome: 'marked' }, `rule ${rule.id} helped`);
+      await door.confirmMemory({ type: 'rule', id: rule.id });
+      expectWrite({ outcome: 'confirmed' }, `Confirmed rule ${rule.id}`);
+      await door.forgetMemory({ type: 'rule', id: rule.id });
+      expectWrite({ outcome: 'forgotten', keptUntil: null }, `Forgot rule ${rule.id}`);
+      await door.restoreMemory({ type: 'rule', id: rule.id });
+      expectWrite({ outcome: 'restored' }, `Restored rule ${rule.id}`, 'Kept until');
+      await undo();
+      expect(await get(rule)).toMatchObject({ validity: 'retracted' });
+    });
+
+    it('tells a retry under an idempotency key what the first write did', async () => {
+      const given = key();
+      const first = await door.storeFact({ ...given, content: 'in Mill Lane' });
+      const next = { ...given, content: 'in Sun Street', idempotencyKey: `park ${++names}` };
+      await door.storeFact(next);
+      await door.storeFact(next);
+
+      expectWrite({ outcome: 'superseded', superseded: { id: first.id, content: 'in Mill Lane' } });
+    });
+  });
+});
