@@ -376,7 +376,7 @@ const memory = table({
     }),
   }),
   mid: table({
-    max_entries: setting(entries, { default: 500, description: 'Memories of the mid generation kept per butler' }),
+    max_entries: setting(entries, { default: 5000, description: 'Memories of the mid generation kept per butler' }),
     promote_after_refs: setting(count, { default: 10, description: 'References that promote from mid to long' }),
     promote_after_days: setting(numberBetween(0, days), {
       default: 7,
@@ -388,7 +388,7 @@ const memory = table({
     }),
   }),
   long: table({
-    max_entries: setting(entries, { default: 200, description: 'Memories of the long generation kept per butler' }),
+    max_entries: setting(entries, { default: 5000, description: 'Memories of the long generation kept per butler' }),
   }),
 });
 

@@ -6,6 +6,7 @@ import {
   type FactCount,
   type RuleCount,
 } from '../db/queries/stats.ts';
+import type { DueEviction } from '../db/queries/eviction.ts';
 import type { Permanence } from '../memory/confidence.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { isLive } from '../memory/facts/fact-values.ts';
@@ -13,6 +14,7 @@ import { generationOf, generations, type Generation } from '../memory/generation
 import { isPermitted } from '../memory/permissions.ts';
 import type { Maturity } from '../memory/rules/rule-maturity.ts';
 import { normaliseName } from '../memory/text.ts';
+import { forecastEvictions } from './eviction.ts';
 import { readSchedules, type Schedule } from './schedules.ts';
 
 export interface Count {
@@ -45,6 +47,8 @@ export interface MemoryStats {
     effectiveness: Distribution;
   };
   byGeneration: Count[];
+  /** What capacity will evict within seven days; null for nothing. */
+  dueEvictions: DueEviction[] | null;
   /** Null when the queue could not be read, and for the role butler. */
   jobs: Schedule[] | null;
   /** Names of the fields that are null because they could not be read. */
@@ -59,10 +63,11 @@ export async function readStats(
   const { client } = context.db;
   const scope = given.scope ? normaliseName('scope', given.scope) : null;
   const query = { scope, now: context.now() };
-  const [episodes, facts, rules, jobs] = await Promise.all([
+  const [episodes, facts, rules, dueEvictions, jobs] = await Promise.all([
     countEpisodes(client, query),
     countFacts(client, query),
     countRules(client, query),
+    forecastEvictions(context, scope),
     readJobs(context),
   ]);
   const live = {
@@ -88,6 +93,7 @@ export async function readStats(
       effectiveness: distribute(live.rules, ({ effectivenessStep }) => effectivenessStep),
     },
     byGeneration: countGenerations(episodes, live),
+    dueEvictions,
     jobs,
     unknown: jobs === null && isPermitted(context, 'field Stats.jobs') ? ['jobs'] : [],
   };

@@ -432,6 +432,11 @@ export const stats = graphql(/* GraphQL */ `
         name
         count
       }
+      dueEvictions {
+        butler
+        generation
+        count
+      }
       unknown
     }
   }

@@ -31,6 +31,7 @@ import {
 } from '../../src/memory/rules/rule-changes.ts';
 import { storeRule, type StoreRuleInput } from '../../src/memory/rules/rules.ts';
 import { markRule, type MarkRuleInput } from '../../src/memory/rules/rule-marks.ts';
+import type { DueEviction } from '../../src/db/queries/eviction.ts';
 import { readStats, type Count } from '../../src/lifecycle/stats.ts';
 import { undoEvent, type UndoInput } from '../../src/memory/history/undo.ts';
 import { buildContext, type ContextInput } from '../../src/retrieval/context/context.ts';
@@ -154,6 +155,7 @@ export interface StatsView {
   facts: { total: number; byValidity: Count[] };
   rules: { total: number; byMaturity: Count[] };
   byGeneration: Count[];
+  dueEvictions: DueEviction[] | null;
   unknown: string[];
 }
 

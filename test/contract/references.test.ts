@@ -46,6 +46,7 @@ beforeEach(async () => {
     predicate: word,
     content: `owns a ${word}`,
     sourceButler: word,
+    importance: 4,
   });
 });
 
@@ -217,6 +218,7 @@ describe('a context', () => {
         predicate: word,
         content: 'sails',
         sourceButler: word,
+        importance: 4,
       });
       onDay(31);
       const { config } = context();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sweepCapacity } from '../../src/lifecycle/eviction.ts';
+import { readStats } from '../../src/lifecycle/stats.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import type { Fact } from '../../src/memory/facts/facts.ts';
 import type { StoreFactInput } from '../../src/memory/facts/fact-values.ts';
@@ -32,8 +33,12 @@ const limited =
   (_context, options) => {
     const { memory } = core.config;
     const limits = { mid: { ...memory.mid, maxEntries: mid }, long: { ...memory.long, maxEntries: long } };
-    return sweepCapacity({ ...context(), config: { ...core.config, memory: { ...memory, ...limits } } }, options);
+    const config = { ...core.config, memory: { ...memory, ...limits } };
+    return sweepCapacity({ ...context(), config, now: aWeekLater }, options);
   };
+
+/** When the sweep may take what is stored now. */
+const aWeekLater = (): Date => new Date(core.clock.now.getTime() + 7 * 86_400_000);
 
 function minuteLater(): void {
   core.clock.now = new Date(core.clock.now.getTime() + 60_000);
@@ -41,12 +46,12 @@ function minuteLater(): void {
 
 async function fact(input: Partial<StoreFactInput> = {}): Promise<Fact> {
   minuteLater();
-  return scene.fact({ sourceButler: 'alfred', ...input });
+  return scene.fact({ sourceButler: 'alfred', importance: 4, ...input });
 }
 
 async function rule(content: string): Promise<Rule> {
   minuteLater();
-  return storeRule(context(), { content, sourceButler: 'alfred' });
+  return storeRule(context(), { content, sourceButler: 'alfred', importance: 4 });
 }
 
 async function touch(id: string): Promise<void> {
@@ -58,7 +63,7 @@ const validities = (...facts: Fact[]): Promise<string[]> =>
   Promise.all(facts.map(({ id }) => scene.validityOf('fact', id)));
 
 describe('facts and rules beyond the capacity of their generation', () => {
-  it('expire, the least recently referenced first, and can be brought back', async () => {
+  it('expire, the oldest that nobody used first, and can be brought back', async () => {
     const [first, second, third] = [await fact(), await fact(), await fact()];
     await touch(first.id);
 
@@ -102,23 +107,44 @@ describe('facts and rules beyond the capacity of their generation', () => {
     expect((await scene.eventTypesOf(oldest.id)).at(-1)).toBe('rule.evicted');
   });
 
-  it('that were confirmed are as good as referenced', async () => {
-    const [first, second] = [await fact(), await fact()];
-    minuteLater();
-    await confirmMemory(context(), { type: 'fact', id: first.id });
+  it('stay when they were referenced, confirmed or shown, or matter', async () => {
+    const [referenced, confirmed, shown, important] = [
+      await fact(),
+      await fact(),
+      await fact(),
+      await fact({ importance: 5 }),
+    ];
+    const unused = await fact();
+    await touch(referenced.id);
+    await confirmMemory(context(), { type: 'fact', id: confirmed.id });
+    await execute(scene, 'UPDATE facts SET last_shown_at = $2 WHERE id = $1', [shown.id, core.clock.now]);
 
-    await scene.sweepOnce(limited(1));
-    expect(await validities(first, second)).toEqual(['active', 'expired']);
+    expect(await scene.sweepOnce(limited(1))).toEqual({ ...none, evicted: 1 });
+    expect(await validities(referenced, confirmed, shown, important)).toEqual(Array(4).fill('active'));
+    expect(await validities(unused)).toEqual(['expired']);
   });
 
-  it('spare permanent facts until nothing else is left', async () => {
+  it('spare permanent facts', async () => {
     const permanent = [await fact({ permanence: 'permanent' }), await fact({ permanence: 'permanent' })];
     const stable = [await fact({ permanence: 'stable' }), await fact({ permanence: 'stable' })];
 
-    expect(await scene.sweepOnce(limited(9, 2))).toEqual({ ...none, evicted: 2 });
+    expect(await scene.sweepOnce(limited(9, 1))).toEqual({ ...none, evicted: 2 });
     expect(await validities(...permanent, ...stable)).toEqual(['active', 'active', 'expired', 'expired']);
-    expect(await scene.sweepOnce(limited(9, 1))).toEqual({ ...none, evicted: 1 });
-    expect(await validities(...permanent)).toEqual(['expired', 'active']);
+  });
+
+  it('are told by the statistics a week before, and not taken before that', async () => {
+    const facts = [await fact(), await fact(), await fact({ sourceButler: 'jeeves' })];
+    const { memory } = core.config;
+    const config = { ...core.config, memory: { ...memory, mid: { ...memory.mid, maxEntries: 1 } } };
+    const early = (): Date => new Date(aWeekLater().getTime() - 120_000);
+
+    expect((await readStats({ ...context(), config }, {})).dueEvictions).toEqual([
+      { butler: 'alfred', generation: 'mid', count: 1 },
+    ]);
+    expect((await readStats({ ...context(), config }, { scope: 'jeeves' })).dueEvictions).toBeNull();
+    expect(await sweepCapacity({ ...context(), config, now: early }, { dryRun: false })).toEqual(none);
+    expect(await scene.sweepOnce(limited(1))).toEqual({ ...none, evicted: 1 });
+    expect(await validities(...facts)).toEqual(['expired', 'active', 'active']);
   });
 
   it('spare warnings and what a person disabled', async () => {
@@ -145,10 +171,9 @@ describe('facts and rules beyond the capacity of their generation', () => {
     };
     const { memory } = core.config;
     const config = { ...core.config, memory: { ...memory, mid: { ...memory.mid, maxEntries: 1 } } };
+    const changed = { ...context(), config, now: aWeekLater, db: { ...context().db, transaction } };
 
-    expect(
-      await sweepCapacity({ ...context(), config, db: { ...context().db, transaction } }, { dryRun: false }),
-    ).toEqual(none);
+    expect(await sweepCapacity(changed, { dryRun: false })).toEqual(none);
   });
 });
 

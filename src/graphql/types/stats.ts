@@ -1,5 +1,7 @@
 import { readStats, type Count, type MemoryStats } from '../../lifecycle/stats.ts';
+import type { DueEviction } from '../../db/queries/eviction.ts';
 import { builder } from '../builder.ts';
+import { GenerationEnum } from '../enums.ts';
 import { ScheduleRef } from './schedule.ts';
 
 export const CountRef = builder.objectRef<Count>('Count').implement({
@@ -75,6 +77,19 @@ const RuleStatsRef = builder.objectRef<MemoryStats['rules']>('RuleStats').implem
   }),
 });
 
+const DueEvictionRef = builder.objectRef<DueEviction>('DueEviction').implement({
+  description: 'Memories of one butler and generation that capacity will evict.',
+  fields: (t) => ({
+    butler: t.exposeString('butler', { description: 'The butler that learned them.' }),
+    generation: t.field({
+      type: GenerationEnum,
+      description: 'The generation that is above its capacity.',
+      resolve: ({ generation }) => generation,
+    }),
+    count: t.exposeInt('count', { description: 'How many will be evicted.' }),
+  }),
+});
+
 const StatsRef = builder.objectRef<MemoryStats>('Stats').implement({
   description: 'What there is and how it fares.',
   fields: (t) => ({
@@ -87,6 +102,13 @@ const StatsRef = builder.objectRef<MemoryStats>('Stats').implement({
       type: [CountRef],
       description: 'How many live memories are in which generation.',
       resolve: ({ byGeneration }) => byGeneration,
+    }),
+    dueEvictions: t.field({
+      type: [DueEvictionRef],
+      nullable: true,
+      description:
+        'What capacity will evict within seven days: unimportant facts and rules that nobody used. To confirm, read or show one keeps it. Null when there is nothing.',
+      resolve: ({ dueEvictions }) => dueEvictions,
     }),
     jobs: t.field({
       type: [ScheduleRef],

@@ -48,6 +48,7 @@ interface StatsResult {
   facts: { total: number; by_validity: Count[] };
   rules: { total: number; by_maturity: Count[] };
   by_generation: Count[];
+  due_evictions: { butler: string; generation: string; count: number }[] | null;
   unknown: string[];
 }
 
@@ -77,18 +78,23 @@ export const statsTool: GroupedTool = {
         facts { total byValidity ${counts} byPermanence ${counts} confidence }
         rules { total disabled byValidity ${counts} byMaturity ${counts} confidence effectiveness }
         byGeneration ${counts}
+        dueEvictions { butler generation count }
         jobs { name status state startedAt completedAt nextAt }
         unknown
       }
     }
   `,
   annotations: reads,
-  describe: ({ episodes, facts, rules, by_generation: generations, unknown }: StatsResult) =>
+  describe: ({ episodes, facts, rules, by_generation: generations, due_evictions: due, unknown }: StatsResult) =>
     [
       `${episodes.total} episodes (${episodes.backlog} wait to be consolidated, ${episodes.dead_letters} dead letters)`,
       `${facts.total} live facts (${listCounts(facts.by_validity)})`,
       `${rules.total} live rules (${listCounts(rules.by_maturity)})`,
       `generations: ${listCounts(generations)}`,
+      ...(due ?? []).map(
+        ({ butler, generation, count }) =>
+          `${count} unused memories of ${butler} (${generation}) will be evicted within seven days`,
+      ),
       ...(unknown.length === 0 ? [] : [`not known: ${unknown.join(', ')}`]),
     ].join('\n'),
 };
