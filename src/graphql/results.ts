@@ -77,6 +77,14 @@ export interface PayloadField {
   outcome?: WriteOutcome;
   /** How to read a memory whose place another took, and its type. Only of writes that may supersede. */
   superseded?: SupersededField;
+  /** How to find memories that say nearly the same, and their type. */
+  similar?: SimilarField;
+}
+
+interface SimilarField {
+  // oxlint-disable-next-line typescript/no-explicit-any -- as above
+  type: any;
+  find(context: MemoryContext, id: string): Promise<unknown[]>;
 }
 
 interface SupersededField {
@@ -95,7 +103,7 @@ export function writeResult(name: string, field: PayloadField): WriteResult {
 
 // oxlint-disable-next-line typescript/explicit-function-return-type -- the type is what Pothos infers
 function createPayload(name: string, payload: PayloadField) {
-  const { field, type, description, mayConfirm = false, outcome, superseded } = payload;
+  const { field, type, description, mayConfirm = false, outcome, superseded, similar } = payload;
   return builder.objectRef<PayloadShape>(`${name}Payload`).implement({
     description: 'What a write did.',
     fields: (t) => ({
@@ -128,6 +136,15 @@ function createPayload(name: string, payload: PayloadField) {
             const { supersededId } = written;
             return supersededId === null ? null : superseded.load(memory, supersededId);
           }) as never,
+        }),
+      }),
+      ...(similar !== undefined && {
+        similar: t.field({
+          type: [similar.type] as never,
+          description:
+            'Others of the same scope that say nearly the same, at most three, the nearest first. Store it again with `supersedes` to replace one.',
+          resolve: (({ value }: PayloadShape, _args: unknown, { memory }: { memory: MemoryContext }) =>
+            similar.find(memory, (value as MemoryRow).id)) as never,
         }),
       }),
       ...(mayConfirm && {
@@ -177,7 +194,7 @@ async function answer(
     const value = await write({ ...context, recorded, confirmed, redacted, cut });
     const count = Object.values(redacted).reduce((sum, ofKind) => sum + ofKind, 0);
     const maySupersede = superseded !== undefined && recorded.length > 0 && confirmed.length === 0;
-    const supersededId = maySupersede ? findSupersededId(value as MemoryRow) : null;
+    const supersededId = maySupersede ? await findSupersededId(context, value as MemoryRow) : null;
     const eventId = recorded[0] ?? null;
     return { value, eventId, confirmed: confirmed.length > 0, supersededId, redacted: count, cut };
   } catch (error) {
