@@ -55,7 +55,14 @@ describe('a client of /mcp', () => {
       text: expect.stringContaining(`Stored episode ${id}: User likes jasmine tea\nKept until 8 March 2026.\n`),
     });
     expect(found.text).toBe(`episode ${id}: User likes jasmine tea`);
-    expect({ ...(found.structuredContent as object), redacted: 0, cut: [] }).toEqual(stored.structuredContent);
+    expect(stored.structuredContent).toEqual({
+      ...(found.structuredContent as object),
+      outcome: 'stored',
+      kept_until: '2026-03-08T12:00:00.000Z',
+      event_id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+      redacted: 0,
+      cut: [],
+    });
   });
 
   it('may send a list, an object and a number as text', async () => {
