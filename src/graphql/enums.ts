@@ -135,8 +135,10 @@ export const DropStageEnum = builder.enumType('DropStage', {
     confidence: { description: 'Its effective confidence is below what was asked for.' },
     filter: { description: 'It does not pass another filter.' },
     no_match: { description: 'It is not among the best matches by words or by meaning.' },
-    relevance_floor: { description: 'It matches too little beside the best.' },
-    min_similarity: { description: 'Its meaning is too far away.' },
+    relevance_floor: { description: 'Its relevance is too low.' },
+    min_similarity: {
+      description: 'Its meaning is too far away; only in receipts from before relevance was absolute.',
+    },
     duplicate: { description: 'Another that came says the same.' },
     cluster: { description: 'Enough others of its subject and predicate came.' },
     limit: { description: 'Enough others were better.' },

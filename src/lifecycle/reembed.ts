@@ -8,7 +8,7 @@ import {
   describeModel,
   findActive,
   findVersionOf,
-  isSameModel,
+  isCurrent,
   lockVersions,
   registerVersion,
   retireVersion,
@@ -135,7 +135,7 @@ function findNewer(
   configuredAt: Date,
 ): VersionInUse | undefined {
   return versions.find(({ status, createdAt, activatedAt, ...version }) => {
-    if (isSameModel(version, embedder.model)) return false;
+    if (isCurrent(version, embedder.model)) return false;
     if (status === 'building') return createdAt > configuredAt;
     // The first model of a tenant is active from the start: nobody switched to it.
     return activatedAt !== null && activatedAt > createdAt && activatedAt > configuredAt;

@@ -30,7 +30,8 @@ export async function embedAll(context: MemoryContext, texts: readonly RedactedT
   const found = await Promise.all((await expectVersions(context)).map((version) => context.embedder.findFor(version)));
   const usable = found.filter((embedder) => embedder !== null);
   const embedders = usable.length === 0 ? [context.embedder] : usable;
-  await Promise.all(embedders.map((embedder) => complete(embedder, embedded)));
+  // Two versions of one model, before and after a change of the text form, have one embedder.
+  await Promise.all([...new Set(embedders)].map((embedder) => complete(embedder, embedded)));
   return embedded;
 }
 

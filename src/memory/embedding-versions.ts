@@ -11,6 +11,7 @@ import { modelKey, type EmbeddingModel } from '../embedding/embedder.ts';
 import { MemoryError } from '../shared/errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { atOneMoment, type MemoryContext } from './context.ts';
+import { textForm } from './facts/glosses.ts';
 import { recordEvent, recordEvents, type EventInput } from './events.ts';
 
 /** One that is building or active. */
@@ -48,7 +49,12 @@ export async function lockVersions(
 }
 
 export function findVersionOf(versions: readonly VersionInUse[], model: EmbeddingModel): VersionInUse | undefined {
-  return versions.find((version) => isSameModel(version, model));
+  return versions.find((version) => isCurrent(version, model));
+}
+
+/** Whether a version has the vectors that this process would make: of the same model, from texts of the same form. */
+export function isCurrent(version: EmbeddingModel & { textForm: string }, model: EmbeddingModel): boolean {
+  return isSameModel(version, model) && version.textForm === textForm;
 }
 
 export function findActive(versions: readonly VersionInUse[]): VersionInUse | undefined {
@@ -72,6 +78,7 @@ export async function registerVersion(
   const { tenantId } = context.principal;
   const version = {
     ...identityOf(model),
+    textForm,
     id: uuidv7(),
     slot,
     status: isFirst ? ('active' as const) : ('building' as const),
@@ -157,7 +164,7 @@ function eventOf(
 }
 
 function toldOf(version: VersionInUse): Prisma.InputJsonObject {
-  return { ...identityOf(version), slot: version.slot, status: version.status };
+  return { ...identityOf(version), textForm: version.textForm, slot: version.slot, status: version.status };
 }
 
 export interface ModelChange {
@@ -173,7 +180,7 @@ export async function findModelChanges(database: Database, configured: Embedding
     const active = await database
       .forTenant(tenantId)
       .client.embeddingVersion.findFirst({ where: { status: 'active' } });
-    if (active !== null && !isSameModel(active, configured)) {
+    if (active !== null && !isCurrent(active, configured)) {
       changes.push({ tenantId, stored: identityOf(active), configured });
     }
   }

@@ -3,6 +3,7 @@ import type { MemoryContext } from '../memory/context.ts';
 import { invalidInput } from '../shared/errors.ts';
 import type { FilterInput } from '../memory/filter.ts';
 import { diversify } from './pipeline/diversify.ts';
+import { judge } from './pipeline/judge.ts';
 import { loadRows, type LoadedMemory } from './pipeline/load.ts';
 import { rankMatches, type RankedMatches } from './pipeline/rank-matches.ts';
 import { drop, isKept, type Ranked } from './pipeline/ranked.ts';
@@ -10,6 +11,7 @@ import { score } from './pipeline/score.ts';
 import { Stopwatch } from './pipeline/stopwatch.ts';
 import type { PreparedSearch } from './plan/prepared-search.ts';
 import type { SearchMode } from './query/defaults.ts';
+import { readQuestion } from './query/whom.ts';
 import { describeOutcome, prepareSearch, type SearchOutcome } from './search.ts';
 
 export interface RecallInput extends Omit<FilterInput, 'types'> {
@@ -47,15 +49,16 @@ export const recalledTypes = ['fact', 'rule'] as const;
 /** A topic is what someone talks about and no search expression: its quotation marks and hyphens have no meaning. */
 export function prepareRecall(context: MemoryContext, { topic, ...input }: RecallInput): PreparedSearch {
   const types = input.types ?? recalledTypes;
-  return prepareSearch(context, { ...input, types, query: topic }, { field: 'topic', isExpression: false });
+  const search = prepareSearch(context, { ...input, types, query: topic }, { field: 'topic', isExpression: false });
+  return { ...search, question: readQuestion(search.query.meaning) };
 }
 
-/** The stages of a recall: rank, score, diversify. */
+/** The stages of a recall: rank, judge, score, diversify. */
 async function runRecalls(context: MemoryContext, searches: readonly PreparedSearch[]): Promise<SearchOutcome[]> {
   const stopwatch = new Stopwatch();
   const { matches } = await rankMatches(context, searches, stopwatch);
   const scored = await stopwatch.time('score', async () =>
-    matches.map(({ ranked }, place) => scoreMatches(context, searches[place] as PreparedSearch, ranked)),
+    matches.map((found, place) => scoreMatches(context, searches[place] as PreparedSearch, found)),
   );
   const considered = await stopwatch.time('load', () => chooseResults(context, searches, scored));
   return searches.map((search, place) => {
@@ -67,9 +70,9 @@ async function runRecalls(context: MemoryContext, searches: readonly PreparedSea
 export function scoreMatches(
   { config }: MemoryContext,
   { filter }: PreparedSearch,
-  ranked: readonly Ranked[],
+  { ranked, evidence }: RankedMatches,
 ): Ranked[] {
-  return score(ranked, filter.at, config.memory.retrieval);
+  return score(judge(ranked, evidence), filter.at, config.memory.retrieval);
 }
 
 /**

@@ -78,6 +78,7 @@ export function prepareSearch(
     most: matchesToRank(limit, retrieval),
     routing: routeQuery(query.text, filter.at, retrieval.intentRouting),
     toShow: false,
+    question: null,
   };
 }
 

@@ -165,7 +165,7 @@ throughEveryDoor((open) => {
       const item = { subject, predicate: 'medical_condition', content: 'chickenpox', tags: ['rash'], evidence };
       const run = await door.submitConsolidation(claim.run?.id ?? '', { new_facts: [item] });
       expect(run).toMatchObject({ status: 'succeeded', factsCreated: 1, refusedItems: [] });
-      const [found] = await door.search({ query: `${subject} medical condition`, limit: 1 });
+      const [found] = await door.search({ query: `${subject} medical condition`, types: ['fact'], limit: 1 });
       expect(found).toMatchObject({ content: 'chickenpox', tags: ['rash'] });
       expect(await rowOf(found?.id ?? '')).toMatchObject({ content: '***', tags: [] });
     });

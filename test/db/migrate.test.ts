@@ -116,8 +116,11 @@ describe('receipts', () => {
     asks: false,
     rerankScore: null,
     fusionScore: null,
+    coverage: null,
+    subjectPenalty: null,
+    matchScore: null,
   };
-  const plain = { relevance: 0, importance: 0.5, recency: 1, confidence: 1, maturityWeight: 1 };
+  const plain = { relevance: 0, importance: 0.5, recency: 1, confidence: 1, maturityWeight: 1, baseline: 0 };
 
   test('are written without compressing their lists', async () => {
     await migrate(scratch.database);

@@ -19,7 +19,7 @@ function fit(
   shares: Partial<typeof settings> = {},
   by: Tokenizer = tokenizer,
 ): Fitted<Line> {
-  return fitBudget({ facts: [], rules: [], episodes: [], ...lines }, budget, { ...settings, ...shares }, by);
+  return fitBudget({ facts: [], rules: [], episodes: [], ...lines }, budget, { ...settings, ...shares }, by, true);
 }
 
 const textsOf = ({ shown }: Fitted<Line>, name: SectionName): string[] => shown[name].map(({ line: { text } }) => text);

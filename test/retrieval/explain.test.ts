@@ -58,7 +58,10 @@ describe('a memory that comes', () => {
       came: true,
       stage: null,
       place: 1,
-      ranked: { relevance: 1, parts: { composite: { importance: 0.5 }, match: { keywordRank: 1 } } },
+      ranked: {
+        relevance: expect.closeTo(1, 1),
+        parts: { composite: { importance: 0.5 }, match: { keywordRank: 1, coverage: 1, subjectPenalty: 0 } },
+      },
     });
     expect(await inRecall(memory, { kind: 'search' })).toMatchObject({
       kind: 'search',
@@ -191,7 +194,7 @@ describe('a memory that does not come is dropped by', () => {
   it('quota, budget or too_long when there is no room for it', async () => {
     const shown = await fact('drinks tea', { importance: 9 });
     const second = await fact('drinks tea of many kinds all day long, with milk and sugar', { importance: 1 });
-    const long = await fact(`drinks tea ${'and more of it '.repeat(30)}`);
+    const long = await fact(`drinks tea ${'drinks tea '.repeat(60)}`);
     const served = await rule('drinks tea');
 
     const tight = { tokenBudget: 75 };

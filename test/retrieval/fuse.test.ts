@@ -20,6 +20,8 @@ function candidate(id: string, changes: Partial<Candidate> = {}): Candidate {
     maturity: null,
     subjectKey: null,
     predicateKey: null,
+    hasName: false,
+    mentions: false,
     sessionId: null,
     asks: false,
     tellsTime: false,

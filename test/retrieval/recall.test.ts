@@ -5,7 +5,7 @@ import { storeFact } from '../../src/memory/facts/facts.ts';
 import type { StoreFactInput } from '../../src/memory/facts/fact-values.ts';
 import { storeRule } from '../../src/memory/rules/rules.ts';
 import { recallMemories, recallMemoriesBatch } from '../../src/retrieval/recall.ts';
-import { sumParts } from '../../src/retrieval/pipeline/score.ts';
+import { scoreJudged, sumParts } from '../../src/retrieval/pipeline/score.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';
 
 const retrieval = useRetrieval();
@@ -47,30 +47,52 @@ describe('recall', () => {
     await retrieval.after(10, async () => {
       const { results } = await recallMemories(context, { topic: 'tea' });
       const [recency, confidence] = [0.5 ** (10 / 30), 0.9 * Math.exp(-1)];
-      const parts = { relevance: 1, importance: 0.8, recency, confidence, maturityWeight: 1 };
+      const [relevance = 0] = results.map((one) => one.relevance);
+      const parts = { relevance, importance: 0.8, recency, confidence, maturityWeight: 1 };
+      const baseline = sumParts(parts, context.config.memory.retrieval.scoreWeights);
 
       expect(results[0]?.parts.composite).toEqual({
-        relevance: 1,
+        relevance,
         importance: 0.8,
         recency: expect.closeTo(parts.recency, 9),
         confidence: expect.closeTo(parts.confidence, 9),
         maturityWeight: 1,
+        baseline: expect.closeTo(baseline, 9),
       });
-      expect(results[0]?.score).toBeCloseTo(sumParts(parts, context.config.memory.retrieval.scoreWeights), 9);
+      expect(results[0]?.score).toBeCloseTo(scoreJudged(relevance, baseline), 9);
     });
   });
 
-  it('follows weights that were changed', async () => {
-    await fact('tea tea tea', { importance: 1 });
-    await fact('tea and biscuits in the garden', { importance: 10 });
+  it('lets importance decide between what matches alike, and lift nothing else', async () => {
+    await fact('tea in the garden', { importance: 10 });
+    await fact('tea in the kitchen', { importance: 1 });
+    await fact('tea and biscuits, served among roses with music', { importance: 10 });
     const weigh = (relevance: number, importance: number): MemoryContext =>
       retrieval.context({
         principal: context.principal,
         retrieval: { scoreWeights: { relevance, importance, recency: 0, confidence: 0 } },
       });
 
-    expect(contentsOf(await recallMemories(weigh(1, 0), { topic: 'tea' }))[0]).toBe('tea tea tea');
-    expect(contentsOf(await recallMemories(weigh(0, 1), { topic: 'tea' }))[0]).toBe('tea and biscuits in the garden');
+    expect(contentsOf(await recallMemories(weigh(1, 0), { topic: 'tea in the kitchen' }))[0]).toBe(
+      'tea in the kitchen',
+    );
+    const byImportance = contentsOf(await recallMemories(weigh(0, 1), { topic: 'tea in the' }));
+    expect(byImportance.slice(0, 2)).toEqual(['tea in the garden', 'tea in the kitchen']);
+  });
+
+  it('knows whom a question is about', async () => {
+    const about = (subject: string, predicate: string, content: string): Promise<unknown> =>
+      storeFact(context, { subject, predicate, content });
+    await about('user', 'wife', 'Alina Mensah');
+    await about('Alina', 'birthday', '17 February');
+    await about('Gethin', 'birthday', '1 April');
+    await about('user', 'birthday', '8 June');
+    const firstOf = async (topic: string): Promise<string | undefined> =>
+      contentsOf(await recallMemories(context, { topic }))[0];
+
+    expect(await firstOf('When is the birthday of Gethin?')).toBe('1 April');
+    expect(await firstOf("When is my wife's birthday?")).toBe('17 February');
+    expect(await firstOf('When is my birthday?')).toBe('8 June');
   });
 
   it('leaves out what is important and has nothing to do with the topic', async () => {
@@ -90,7 +112,7 @@ describe('recall', () => {
     }
     const { results } = await recallMemories(context, { topic: 'serve tea' });
     const score = (maturity: string): number =>
-      results.find(({ memory }) => memory.row.id === ids[maturity])?.score ?? 0;
+      results.find(({ memory }) => memory.row.id === ids[maturity])?.parts.composite?.baseline ?? 0;
 
     expect(score('candidate')).toBeLessThan(score('established'));
     expect(score('established')).toBeLessThan(score('proven'));

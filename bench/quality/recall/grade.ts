@@ -8,6 +8,8 @@ export interface Answer {
   found: readonly (string | undefined)[];
   /** Relevance of each result. */
   relevances: readonly number[];
+  /** The best of all that was ranked, whether it was returned or not. */
+  considered: readonly object[];
   /** Keys that answer the question; empty where nothing stored does. */
   answers: readonly string[];
   milliseconds: number;

@@ -20,6 +20,15 @@ export interface CandidateQuery {
   timeWords: string | null;
   /** Whether candidates come with the columns that a context shows. */
   toShow: boolean;
+  /** Whose facts are wanted whatever they say, and by which names; null for nobody's. */
+  about: AboutQuery | null;
+}
+
+export interface AboutQuery {
+  /** Keys. */
+  subjects: readonly string[];
+  names: readonly string[];
+  language: string;
 }
 
 export interface SemanticQuery {
@@ -45,6 +54,10 @@ export interface Candidate {
   maturity: string | null;
   subjectKey: string | null;
   predicateKey: string | null;
+  /** Whether the subject of a fact is written as a name is. */
+  hasName: boolean;
+  /** Whether it has one of the names that were asked for. */
+  mentions: boolean;
   sessionId: string | null;
   /** Whether it is an episode that ends with a question. */
   asks: boolean;

@@ -58,6 +58,8 @@ export interface EmbeddingVersionRow {
   dtype: string;
   digest: string;
   dimensions: number;
+  /** What the text that is embedded looks like: `textForm` when it was registered. */
+  textForm: string;
   slot: EmbeddingSlot;
   status: 'building' | 'active' | 'retired';
   createdAt: Date;
@@ -74,7 +76,7 @@ export async function lockEmbeddingVersions(
   lock: 'shared' | 'alone',
 ): Promise<EmbeddingVersionRow[]> {
   return transaction.$queryRaw<EmbeddingVersionRow[]>`
-    SELECT id::text, provider, model, dtype, digest, dimensions, slot, status, created_at AS "createdAt",
+    SELECT id::text, provider, model, dtype, digest, dimensions, text_form AS "textForm", slot, status, created_at AS "createdAt",
       activated_at AS "activatedAt", retired_at AS "retiredAt"
     FROM embedding_versions WHERE tenant_id = ${transaction.tenantId} AND status <> 'retired'
     ORDER BY id ${Prisma.raw(lock === 'alone' ? 'FOR UPDATE' : 'FOR KEY SHARE')}`;

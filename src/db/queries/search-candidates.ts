@@ -53,11 +53,21 @@ function selectCandidates(query: CandidateQuery): Prisma.Sql | null {
   });
   if (types.length === 0) return null;
   const vector = semantic === null ? null : (pgvector.toSql(Array.from(semantic.vector)) as string);
-  const asked = Prisma.sql`asked AS MATERIALIZED (SELECT ${vector}::vector AS vector)`;
+  const asked = Prisma.sql`asked AS MATERIALIZED (SELECT ${vector}::vector AS vector, ${selectNames(query)} AS names)`;
   const pastVectors = semantic === null ? null : { version: semantic.version, ofTexts: semantic.pastTexts };
   return Prisma.sql`
     WITH ${Prisma.join([asked, ...pastRows(filter, pastVectors)])}
     SELECT json_build_object(${aggregateColumns(query)})::text FROM (${Prisma.join(types, ' UNION ALL ')}) c`;
+}
+
+/** Any of the names, as a tsquery. */
+function selectNames({ about }: CandidateQuery): Prisma.Sql {
+  if (about === null) return Prisma.sql`NULL::tsquery`;
+  return Prisma.sql`(
+    SELECT string_agg(name::text, ' | ')::tsquery
+    FROM (SELECT plainto_tsquery(memory_text_search(${about.language}), name) AS name
+      FROM unnest(${[...about.names]}::text[]) name) names
+    WHERE numnode(name) > 0)`;
 }
 
 /** Unites what either channel brought of one type: `matched` by words, `lent` by the words of neighbours, and the nearest. */
@@ -116,6 +126,7 @@ function rankingColumns(type: MemoryType): Record<string, string> {
     maturity: isRule ? 'm.maturity' : 'NULL::text',
     subjectKey: isFact ? 'm.subject_key' : 'NULL::text',
     predicateKey: isFact ? 'm.predicate_key' : 'NULL::text',
+    hasName: isFact ? `m.subject ~ '^[[:upper:]]'` : 'false',
     sessionId: isEpisode ? 'm.session_id' : 'NULL::uuid',
   };
 }
@@ -145,6 +156,7 @@ function selectColumns(type: MemoryType, query: CandidateQuery, source: Candidat
   const stored = Object.entries(storedColumns(type, query)).map(([name, value]) => `${value} AS "${name}"`);
   return Prisma.sql`${Prisma.raw(stored.join(', '))},
     ${type === 'episode' ? endsWithQuestion : Prisma.sql`false`} AS asks, ${tellsTime(query)} AS "tellsTime",
+    ${mentions(type, query)} AS mentions,
     ${source.similarity} AS similarity, found.is_nearest AS "isNearest", ${source.words} AS words,
     found.lender_shares AS "lenderShares", found.lender_words AS "lenderWords",
     found.lender_similarities AS "lenderSimilarities"`;
@@ -155,13 +167,19 @@ function tellsTime({ timeWords }: CandidateQuery): Prisma.Sql {
   return Prisma.sql`(m.content ~ '[0-9]' OR m.search_vector @@ ${timeWords}::tsquery)`;
 }
 
+function mentions(type: MemoryType, { about }: CandidateQuery): Prisma.Sql {
+  return about === null || about.names.length === 0 || type === 'episode'
+    ? Prisma.sql`false`
+    : Prisma.sql`m.search_vector @@ (SELECT names FROM asked)`;
+}
+
 /**
  * One list of values for each column, under its name. To write a value of JSON the database looks up its type, but only
  * once for a whole list: an object for each candidate takes several times as long.
  */
 function aggregateColumns(query: CandidateQuery): Prisma.Sql {
   const stored = Object.keys(storedColumns('fact', query));
-  const names = [...stored, 'asks', 'tellsTime', 'similarity', 'isNearest'];
+  const names = [...stored, 'asks', 'tellsTime', 'mentions', 'similarity', 'isNearest'];
   const lists = names.map((name) => `'${name}', array_agg(c."${name}")`);
   // Lists of lists: all of `words` have one length, while lenders are more or fewer.
   const lenders = ['lenderShares', 'lenderWords', 'lenderSimilarities'];

@@ -22,7 +22,8 @@ export interface CandidateSource {
 /** Reads each row of a type that has few: once, for everything that is asked of it. */
 export function readEachRow(type: MemoryType, conditions: Prisma.Sql, query: CandidateQuery): CandidateSource {
   const { keyword, semantic, most, filter, timeWords } = query;
-  const columns = [...columnsToShow(type), ...rankedColumns[type], ...(timeWords === null ? [] : ['search_vector'])];
+  const readsWords = timeWords !== null || query.about !== null;
+  const columns = [...columnsToShow(type), ...rankedColumns[type], ...(readsWords ? ['search_vector'] : [])];
   const words =
     keyword === null
       ? Prisma.sql`NULL::float8[]`
@@ -41,7 +42,8 @@ export function readEachRow(type: MemoryType, conditions: Prisma.Sql, query: Can
     nearest:
       semantic === null
         ? selectNoId
-        : Prisma.sql`SELECT id FROM measured WHERE distance IS NOT NULL ORDER BY distance, id LIMIT ${most}`,
+        : Prisma.sql`(SELECT id FROM measured WHERE distance IS NOT NULL ORDER BY distance, id LIMIT ${most})
+            ${addAbout(type, query, Prisma.sql`SELECT id, distance, subject_key FROM measured`)}`,
     join: (name) => Prisma.sql`JOIN measured m ON m.id = ${Prisma.raw(name)}.id`,
     similarity: asSimilarity(Prisma.sql`m.distance`),
     words: keyword === null ? Prisma.sql`m.words` : Prisma.sql`coalesce(m.words, ${scoreNoWords(keyword)})`,
@@ -75,11 +77,27 @@ export function readByIndexes(type: MemoryType, conditions: Prisma.Sql, query: C
             OFFSET 0
           ) matching
           ORDER BY score DESC, created_at DESC, id LIMIT ${most}`,
-    nearest: semantic === null ? selectNoId : selectNearest(table, conditions, semantic, most),
+    nearest:
+      semantic === null
+        ? selectNoId
+        : Prisma.sql`(${selectNearest(table, conditions, semantic, most)})
+            ${addAbout(type, query, Prisma.sql`SELECT m.id, ${distance(semantic)} AS distance, m.subject_key FROM ${table} m WHERE ${conditions} AND ${isAbout(query)}`)}`,
     join: (name) => lookUp(name, Prisma.sql`m.tenant_id = ${filter.tenantId}`),
     similarity: asSimilarity(distance(semantic)),
     words: keyword === null ? Prisma.sql`NULL::float8[]` : scoreWords(keyword),
   };
+}
+
+/** Adds the nearest facts of the subjects that are asked about, which others may be nearer than. */
+function addAbout(type: MemoryType, query: CandidateQuery, rows: Prisma.Sql): Prisma.Sql {
+  if (type !== 'fact' || query.about === null || query.about.subjects.length === 0) return Prisma.empty;
+  return Prisma.sql`UNION (
+    SELECT id FROM (${rows} OFFSET 0) m WHERE distance IS NOT NULL AND ${isAbout(query)}
+    ORDER BY distance, id LIMIT ${query.most})`;
+}
+
+function isAbout({ about }: CandidateQuery): Prisma.Sql {
+  return Prisma.sql`m.subject_key = ANY (${[...(about?.subjects ?? [])]}::text[])`;
 }
 
 function selectNearest(table: Prisma.Sql, conditions: Prisma.Sql, semantic: SemanticQuery, most: number): Prisma.Sql {

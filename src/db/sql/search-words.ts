@@ -17,7 +17,8 @@ export interface KeywordQuery {
 }
 
 export interface WordWeight {
-  /** One lexeme, as a tsquery. */
+  lexeme: string;
+  /** The lexeme as a tsquery. */
   wanted: string;
   inverseFrequency: number;
 }
@@ -73,7 +74,7 @@ export function scoreNoWords({ words }: KeywordQuery): Prisma.Sql {
 /** Pads to a multiple of four with a word that no memory has: each connection plans a statement once per number of words. */
 function padWords(words: readonly WordWeight[]): WordWeight[] {
   const missing = (4 - (words.length % 4)) % 4;
-  return [...words, ...Array.from({ length: missing }, () => ({ wanted: "' '", inverseFrequency: 0 }))];
+  return [...words, ...Array.from({ length: missing }, () => ({ lexeme: ' ', wanted: "' '", inverseFrequency: 0 }))];
 }
 
 /** Selects the ids that the word index finds, through functions that check who may see a memory. */

@@ -32,7 +32,9 @@ const CandidateRef = builder.objectRef<Ranked<MemoryReference>>('ReceiptCandidat
     type: t.field({ type: MemoryTypeEnum, description: 'Memory type.', resolve: ({ memory }) => memory.type }),
     uuid: t.field({ type: 'UUID', description: 'UUID of the memory.', resolve: ({ memory }) => memory.id }),
     score: t.exposeFloat('score', { description: 'What it was ordered by.' }),
-    relevance: t.exposeFloat('relevance', { description: 'How well it matched, as a share of the best.' }),
+    relevance: t.exposeFloat('relevance', {
+      description: 'How well it matched, 0 to 1: the probability that it answers the question.',
+    }),
     parts: t.field({
       type: MatchPartsRef,
       nullable: true,

@@ -59,6 +59,20 @@ export const MatchPartsRef = builder.objectRef<MatchParts>('MatchParts').impleme
       description:
         'Stage 2: the weighted features of the match, or what a cross-encoder says of it, 0 to 1. Null where rerank is off or the cross-encoder did not read it.',
     }),
+    coverage: t.exposeFloat('coverage', {
+      nullable: true,
+      description:
+        "Share of the question's words, weighed by rarity, that it or the gloss of its predicate has. Null in a search.",
+    }),
+    subjectPenalty: t.exposeFloat('subjectPenalty', {
+      nullable: true,
+      description: 'What it loses for being about somebody else. Null in a search.',
+    }),
+    matchScore: t.exposeFloat('matchScore', {
+      nullable: true,
+      description:
+        'Similarity and 0.3 of the coverage, less the penalty: what the relevance is measured on. Null in a search.',
+    }),
   }),
 });
 
@@ -66,12 +80,15 @@ export const ScorePartsRef = builder.objectRef<CompositeParts>('ScoreParts').imp
   description:
     'What the score of a recall is made of. Each part is from 0 to 1 and has its weight in the configuration.',
   fields: (t) => ({
-    relevance: t.exposeFloat('relevance', { description: 'How well it matches, as a share of the best.' }),
+    relevance: t.exposeFloat('relevance', { description: 'The probability that it answers the question.' }),
     importance: t.exposeFloat('importance', { description: 'A tenth of its importance.' }),
     recency: t.exposeFloat('recency', { description: 'How lately it was asked for or stored.' }),
     confidence: t.exposeFloat('confidence', { description: 'Its effective confidence.' }),
     maturityWeight: t.exposeFloat('maturityWeight', {
       description: 'What the sum is multiplied by; 1 for all but rules.',
+    }),
+    baseline: t.exposeFloat('baseline', {
+      description: 'The weighted sum. It decides between memories that match nearly as well.',
     }),
   }),
 });
@@ -87,7 +104,10 @@ const MemoryMatchRef = builder.objectRef<Ranked<LoadedMemory>>('MemoryMatch').im
     }),
     uuid: t.field({ type: 'UUID', description: 'Its UUID.', resolve: ({ memory }) => memory.row.id }),
     score: t.exposeFloat('score', { description: 'What it is ordered by.' }),
-    relevance: t.exposeFloat('relevance', { description: 'How well it matches, as a share of the best: 0 to 1.' }),
+    relevance: t.exposeFloat('relevance', {
+      description:
+        'How well it matches, 0 to 1. In a recall the probability that it answers the question, which compares between queries; in a search a share of the best match.',
+    }),
     isWarning: t.boolean({
       description: 'Whether it is an anti-pattern: a rule that says what not to do.',
       resolve: ({ memory }) => memory.maturity === 'anti_pattern',

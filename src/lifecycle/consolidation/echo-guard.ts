@@ -2,7 +2,7 @@ import { listShown, type ShownRow, type Span } from '../../db/queries/shown.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { openReadable } from '../../encryption/sealing.ts';
 import { fingerprintOf } from '../../retrieval/receipts/receipts.ts';
-import { blockStart } from '../../retrieval/context/sections.ts';
+import { unknownStart } from '../../retrieval/context/sections.ts';
 import { findWords } from '../../shared/words.ts';
 import type { ClaimedEpisode } from './claim.ts';
 import { readEpisodeId, Refusal, type Evidence } from './output.ts';
@@ -190,4 +190,4 @@ function joinWords(text: string): string {
 }
 
 /** The sentences at the head of every context, which are no news either. */
-const preamble: ReadonlySet<string> = new Set(splitSentences(blockStart));
+const preamble: ReadonlySet<string> = new Set(splitSentences(unknownStart));

@@ -23,7 +23,7 @@ export const readTools: readonly GroupedTool[] = [
       query MemorySearch($input: SearchInput!) { search(input: $input, countReference: true) { ${matchFields} } }
     `,
     annotations: reads,
-    describe: describeMatches,
+    describe: (answer: MatchesResult) => describeMatches(answer, 'Nothing was found.'),
   },
   {
     name: 'memory_recall',
@@ -32,7 +32,7 @@ export const readTools: readonly GroupedTool[] = [
       query MemoryRecall($input: RecallInput!) { recall(input: $input, countReference: true) { ${matchFields} } }
     `,
     annotations: reads,
-    describe: describeMatches,
+    describe: (answer: MatchesResult) => describeMatches(answer, 'Nothing relevant is known.'),
   },
   {
     name: 'memory_get',
@@ -97,8 +97,8 @@ export const readTools: readonly GroupedTool[] = [
   },
 ];
 
-function describeMatches({ results }: MatchesResult): string {
-  if (results.length === 0) return 'Nothing was found.';
+function describeMatches({ results }: MatchesResult, nothing: string): string {
+  if (results.length === 0) return nothing;
   return results
     .map(({ type, id, score, content, is_warning: isWarning, subject, predicate }) => {
       // A note is its text: its subject and predicate are both "note".

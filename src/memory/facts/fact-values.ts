@@ -17,6 +17,7 @@ import { normaliseMetadata, type KeptMetadata } from '../metadata.ts';
 import { requireButler, requireScope } from '../reach.ts';
 import { sealedPlaceholder } from '../../encryption/sealing.ts';
 import { normaliseContent, normaliseKey, normaliseLabel } from '../text.ts';
+import { findGloss } from './glosses.ts';
 import { checkDate, checkNumber, checkOneOf, checkOptionalUuid, globalScope, normaliseTags } from '../values.ts';
 import { isNote, namesNote, noteName, notePredicate } from './note-key.ts';
 
@@ -138,8 +139,9 @@ export function checkValidTime({ validFrom, validTo }: Pick<FactValues, 'validFr
 }
 
 /**
- * Subject and predicate belong to what a fact says: "user, allergy: nuts" must be near "is the user allergic?". Of a
- * sealed fact they are all, because a vector tells much of its text. A note is its content and nothing else.
+ * Returns what is embedded of a fact: "dentist, teeth, toothache: Dr Kaur (user)". Subject and predicate belong to what it
+ * says. Of a sealed fact they are all, because a vector tells much of its text. A note is its content and nothing
+ * else.
  */
 export function embeddedText({
   subject,
@@ -148,8 +150,9 @@ export function embeddedText({
   isSealed = content === sealedPlaceholder,
 }: TextOfFact): RedactedText {
   if (isNote({ subject, predicate })) return isSealed ? asStored(noteName) : content;
-  const about = `${subject} ${predicate.replaceAll('_', ' ')}`;
-  return asStored(isSealed ? about : `${about} ${content}`);
+  const gloss = findGloss(predicate);
+  const about = `${predicate.replaceAll('_', ' ')}${gloss === '' ? '' : `, ${gloss}`}`;
+  return asStored(isSealed ? `${about} (${subject})` : `${about}: ${content} (${subject})`);
 }
 
 interface TextOfFact extends Pick<FactValues, 'subject' | 'predicate' | 'content'> {

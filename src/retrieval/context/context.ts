@@ -13,6 +13,7 @@ import { completeTokenBudget, matchesToFill } from '../query/defaults.ts';
 import type { Intent } from '../query/intent.ts';
 import { readQuery } from '../query/query-text.ts';
 import { describeShown, keepReceipts, type ReceiptDraft } from '../receipts/receipts.ts';
+import { isRelevant } from '../pipeline/score.ts';
 import { lineOf, longestLineOf } from './memory-lines.ts';
 import { rankForContexts, type ContextQuestion, type ContextRanking, type ShownMemory } from './rank-context.ts';
 import { sectionNames, sectionOf, type SectionName } from './sections.ts';
@@ -46,7 +47,7 @@ export interface ContextSection {
 }
 
 export interface ContextOutcome {
-  /** Markdown; empty when nothing is known or nothing fits. */
+  /** Markdown; empty when nothing fits. Says so when nothing relevant is known. */
   text: string;
   tokensUsed: number;
   tokenBudget: number;
@@ -135,7 +136,7 @@ async function assemble(context: MemoryContext, prepared: readonly PreparedConte
   const fitted = await stopwatch.time('fit', async () =>
     rankings.map((ranking, place) => {
       const { at, tokenBudget } = prepared[place] as PreparedContext;
-      return fitBudget(orderLines(ranking, at), tokenBudget, shares, tokenizer);
+      return fitBudget(orderLines(ranking, at), tokenBudget, shares, tokenizer, ranking.eligible.some(isRelevant));
     }),
   );
   return prepared.map((one, place): AssembledContext => {

@@ -6,9 +6,9 @@ import type { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { openReadable } from '../../encryption/sealing.ts';
 import { findCrowded, findDuplicates } from '../pipeline/diversify.ts';
-import { rankMatches } from '../pipeline/rank-matches.ts';
+import { rankMatches, type RankedMatches } from '../pipeline/rank-matches.ts';
 import { drop, isKept, type Ranked } from '../pipeline/ranked.ts';
-import { measureParts, measureRecency, sumParts } from '../pipeline/score.ts';
+import { measureParts, measureRecency, relevanceFloor } from '../pipeline/score.ts';
 import type { Stopwatch } from '../pipeline/stopwatch.ts';
 import type { PreparedSearch } from '../plan/prepared-search.ts';
 import type { Intent } from '../query/intent.ts';
@@ -57,7 +57,7 @@ export async function rankForContexts(
     Promise.all(
       questions.map(async (question, place) => {
         const search = searches[place] as PreparedSearch;
-        const scored = scoreMatches(context, search, matches[place]?.ranked ?? []);
+        const scored = scoreMatches(context, search, matches[place] as RankedMatches);
         const standing = await openMemories(context, readMemoriesToShow(answers[place]) as unknown as MemoryToOpen[]);
         return rankForContext(context, question, search.routing.intent, standing, scored);
       }),
@@ -93,10 +93,7 @@ async function rankForContext(
 ): Promise<ContextRanking> {
   const always = standing.map((memory) => rankStanding(context, question, memory, scored));
   const alwaysIds = new Set(standing.map(({ id }) => id));
-  const others = limitTypes(
-    question,
-    scored.filter(({ memory }) => !alwaysIds.has(memory.id)),
-  );
+  const others = limitTypes(question, scored.filter(({ memory }) => !alwaysIds.has(memory.id)).map(keepStandingRule));
   const matching = await openRanked(context, others.filter(isKept));
   const duplicates = findDuplicates(matching);
   const distinct = matching.filter((one) => !duplicates.has(one));
@@ -108,6 +105,21 @@ async function rankForContext(
     dropped: [...others.filter((one) => !isKept(one)), ...[...duplicates].map((one) => drop(one, 'duplicate'))],
   };
 }
+
+/** Keeps a rule that is not about the prompt if it holds whatever the prompt is. */
+function keepStandingRule(one: Ranked): Ranked {
+  const { type, content } = one.memory as Candidate & { content: string };
+  const isStanding = type === 'rule' && one.droppedBy === 'relevance_floor' && holdsAlways(content);
+  return isStanding ? { ...one, droppedBy: null } : one;
+}
+
+/** A rule with a condition, or about somebody or something by name, is for those cases only. */
+function holdsAlways(rule: string): boolean {
+  return !condition.test(rule) && !properName.test(rule);
+}
+
+const condition = /\b(when|whenever|if|before|after|while|unless|until|once|during|in case)\b/i;
+const properName = /[^.!?:"\s]\s+["“]?\p{Lu}\p{Ll}/u;
 
 /** Scores what is in every context. An episode is there for having just happened, and not for what it is about. */
 function rankStanding(
@@ -127,7 +139,7 @@ function rankStanding(
   if (match !== undefined) return { ...match, ...kept };
   const composite = measureParts({ type: memory.type, ...memory.row }, 0, at, retrieval);
   const parts = { match: null, composite };
-  return { ...kept, score: sumParts(composite, retrieval.scoreWeights), relevance: 0, parts };
+  return { ...kept, score: relevanceFloor * composite.baseline, relevance: 0, parts };
 }
 
 /** Keeps as many facts, and as many rules, as a channel brings: neither may crowd the other out. */

@@ -21,17 +21,21 @@ const headings: Record<SectionName, string> = {
 /** Changes with every change of what a block looks like: a receipt is replayed by the form that it was written in. */
 export const blockForm = 2;
 
-/** What comes before the first section, and before the first item of a section. */
+/** What comes before the first section. */
 export const blockStart = `${title}\n\n${notice}\n`;
+
+/** Instead of it, where nothing that is shown is about the prompt. */
+export const unknownStart = `${blockStart}\nNothing relevant to this prompt is known.\n`;
 
 export function sectionStart(name: SectionName): string {
   return `\n${headings[name]}\n`;
 }
 
-/** Sections without an item are left out; without any item there is no block at all. */
-export function renderBlock(lines: Readonly<Record<SectionName, readonly string[]>>): string {
+/** Sections without an item are left out. */
+export function renderBlock(lines: Readonly<Record<SectionName, readonly string[]>>, isKnown: boolean): string {
   const sections = sectionNames
     .filter((name) => lines[name].length > 0)
     .map((name) => `${sectionStart(name)}${lines[name].join('\n')}`);
-  return sections.length === 0 ? '' : `${blockStart}${sections.join('\n')}`;
+  if (sections.length === 0) return isKnown ? '' : unknownStart.trimEnd();
+  return `${isKnown ? blockStart : unknownStart}${sections.join('\n')}`;
 }

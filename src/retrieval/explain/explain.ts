@@ -9,7 +9,7 @@ import { filterOfContext } from '../context/rank-context.ts';
 import { sectionNames, type SectionName } from '../context/sections.ts';
 import { loadStates } from '../pipeline/load.ts';
 import type { DropStage, Ranked } from '../pipeline/ranked.ts';
-import { minSimilarity, relevanceFloor } from '../pipeline/score.ts';
+import { relevanceFloor } from '../pipeline/score.ts';
 import { matchesToRank } from '../query/defaults.ts';
 import { prepareRecall, recallMemories, type RecallInput } from '../recall.ts';
 import { prepareSearch, searchMemories, type SearchOutcome } from '../search.ts';
@@ -159,10 +159,8 @@ function describeNoMatch(mostOfType: number): Part {
 function describeDrop(ranked: Ranked<MemoryReference>, limit: number): Part {
   const stage = ranked.droppedBy;
   const relevance = Number(ranked.relevance.toPrecision(3));
-  const similarity = Number((ranked.parts.match?.similarity ?? 0).toPrecision(3));
   const reasons: Partial<Record<DropStage, string>> = {
-    relevance_floor: `its relevance is ${relevance} of the best, below ${relevanceFloor}`,
-    min_similarity: `it shares no word with the query, and its similarity of ${similarity} is below ${minSimilarity}`,
+    relevance_floor: `its relevance is ${relevance}, below ${relevanceFloor}`,
     duplicate: 'a memory that ranks better says the same',
     cluster: 'others of its subject and predicate rank better, and these have their share',
     limit: `it is not among the best ${limit}`,

@@ -1,19 +1,26 @@
 import type { Candidate, CandidateQuery, SemanticQuery } from '../../db/queries/candidate.ts';
+import { readKnownPeople, selectKnownPeople } from '../../db/queries/known-people.ts';
 import { findCandidates, type CandidateSearch } from '../../db/queries/search-candidates.ts';
 import type { MemoryType } from '../../db/tables.ts';
 import { isNarrow } from '../../db/sql/memory-filter.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
-import { chooseWords, lookUpEveryMatch } from '../plan/choose-words.ts';
+import { widenFilter } from '../../memory/filter.ts';
+import { chooseWords, lookUpEveryMatch, weighWords } from '../plan/choose-words.ts';
+import { countDocuments } from '../plan/corpus-statistics.ts';
 import { planSearches, type SearchPlan } from '../plan/plan.ts';
 import type { PreparedSearch } from '../plan/prepared-search.ts';
+import { loadGlossLexemes } from '../query/gloss-lexemes.ts';
 import { timeWords } from '../query/intent.ts';
 import { chooseSemantic, embedEarly, type SemanticChannel } from '../query/query-vector.ts';
+import { ownSubjects, resolveWhom, type Whom } from '../query/whom.ts';
+import type { Evidence } from './judge.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 export interface FoundCandidates {
   candidates: Candidate[];
   semanticChannel: SemanticChannel;
+  evidence: Evidence;
 }
 
 /**
@@ -27,23 +34,49 @@ export async function findAllCandidates(
   stopwatch: Stopwatch,
   also: readonly Prisma.Sql[],
 ): Promise<{ found: FoundCandidates[]; answers: (string | null)[] }> {
-  const [{ plans, answers }, early] = await Promise.all([
-    stopwatch.time('plan', () => planSearches(context, searches, also)),
+  const people = searches.map(describePeople);
+  const statements = [...also, ...people.filter((statement) => statement !== null)];
+  const [{ plans, answers }, early, findGlossLexemes] = await Promise.all([
+    stopwatch.time('plan', () => planSearches(context, searches, statements)),
     stopwatch.time('embed', () => Promise.all(searches.map((search) => embedEarly(context, search)))),
+    searches.some(({ question }) => question !== null) ? loadGlossLexemes(context) : () => new Set<string>(),
   ]);
   const planned = await Promise.all(
     searches.map(async (search, place) => {
       const plan = plans[place] as SearchPlan;
-      const { semantic, channel } = await chooseSemantic(context, search, plan, early[place] ?? null);
-      return { search, plan, channel, query: describeQuery(context, search, plan, semantic) };
+      const statement = people[place] ?? null;
+      const known = readKnownPeople(statement === null ? null : answers[statements.indexOf(statement)]);
+      const whom = search.question === null ? null : resolveWhom(search.question, known);
+      const { semantic, channel } = await chooseSemantic(context, search, plan, early[place] ?? null, whom?.meaning);
+      return { search, plan, channel, whom, query: describeQuery(context, search, plan, semantic, whom) };
     }),
   );
   const candidates = await stopwatch.time('candidates', () => readCandidates(context, planned));
-  const found = planned.map(({ channel }, place): FoundCandidates => ({
+  const found = planned.map(({ channel, whom, plan, query }, place): FoundCandidates => ({
     candidates: candidates[place] ?? [],
     semanticChannel: channel,
+    evidence: {
+      whom,
+      words: listWords(plan, query),
+      findGlossLexemes,
+      documents: countDocuments(plan.statistics),
+      isCrossEncoded: context.reranker !== undefined,
+    },
   }));
-  return { found, answers };
+  return { found, answers: answers.slice(0, also.length) };
+}
+
+/** Selects who is meant by a question. */
+function describePeople({ question, filter }: PreparedSearch): Prisma.Sql | null {
+  if (question === null) return null;
+  const { keys, predicates } = question;
+  return selectKnownPeople({ filter: widenFilter(filter), keys, ownSubjects: [...ownSubjects], predicates });
+}
+
+/** Lists the words of a question, with the place of their scores in a candidate. */
+function listWords({ lexemes, statistics }: SearchPlan, { keyword }: CandidateQuery): Evidence['words'] {
+  const places = new Map(keyword?.words.map(({ lexeme }, place) => [lexeme, place]));
+  return weighWords(lexemes, statistics).map((word) => ({ ...word, place: places.get(word.lexeme) ?? -1 }));
 }
 
 function describeQuery(
@@ -51,7 +84,9 @@ function describeQuery(
   { most, mode, filter, routing, toShow }: PreparedSearch,
   plan: SearchPlan,
   semantic: SemanticQuery | null,
+  whom: Whom | null,
 ): CandidateQuery {
+  const { language } = config.memory.retrieval;
   return {
     filter,
     most,
@@ -60,8 +95,9 @@ function describeQuery(
     exact: plan.exact,
     required: plan.phrases,
     excluded: plan.exclusions,
-    timeWords: routing.asksTime && config.memory.retrieval.language === 'english' ? timeWords : null,
+    timeWords: routing.asksTime && language === 'english' ? timeWords : null,
     toShow,
+    about: whom === null ? null : { subjects: [...whom.subjects], names: whom.names, language },
   };
 }
 

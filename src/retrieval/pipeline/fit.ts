@@ -1,6 +1,13 @@
 import type { Config } from '../../config/schema.ts';
 import type { DropStage } from './ranked.ts';
-import { blockStart, renderBlock, sectionNames, sectionStart, type SectionName } from '../context/sections.ts';
+import {
+  blockStart,
+  renderBlock,
+  sectionNames,
+  sectionStart,
+  unknownStart,
+  type SectionName,
+} from '../context/sections.ts';
 import type { Tokenizer } from '../context/tokenizers.ts';
 
 export interface Line {
@@ -31,6 +38,7 @@ const reservedShare = 0.4;
  * 1. Of the room that the title leaves, each section has its share, out of which its heading is paid. The reserved lines
  *    of a section come before the others, within their own part of it; those of crowded clusters wait.
  * 2. What is then left of the whole goes to the facts, then to the rules, then to the episodes.
+ * Without any line it says that nothing relevant is known, unless something is that does not fit.
  * A line that does not fit is skipped and the next one is tried: so the lowest-ranked ones are the first to go.
  */
 export function fitBudget<L extends Line>(
@@ -38,8 +46,9 @@ export function fitBudget<L extends Line>(
   budget: number,
   shares: Shares,
   tokenizer: Tokenizer,
+  isKnown: boolean,
 ): Fitted<L> {
-  const room = Math.max(0, budget - tokenizer.count(blockStart));
+  const room = Math.max(0, budget - tokenizer.count(isKnown ? blockStart : unknownStart));
   const sections = sectionNames.map((name) => new Section(name, lines[name], tokenizer, room));
   const shareOf = { facts: shares.factsShare, rules: shares.rulesShare, episodes: shares.episodesShare };
   for (const section of sections) {
@@ -54,7 +63,7 @@ export function fitBudget<L extends Line>(
     section.fill(before + left, () => true);
     left -= section.used - before;
   }
-  const { text, tokensUsed } = shrinkToBudget(sections, budget, tokenizer);
+  const { text, tokensUsed } = shrinkToBudget(sections, budget, tokenizer, isKnown);
   return {
     text,
     tokensUsed,
@@ -177,13 +186,18 @@ function shrinkToBudget<L extends Line>(
   sections: Section<L>[],
   budget: number,
   tokenizer: Tokenizer,
+  isKnown: boolean,
 ): Pick<Fitted<L>, 'text' | 'tokensUsed'> {
   for (;;) {
-    const text = renderBlock(byName(sections, (section) => section.shown().map(({ line }) => line.text)));
+    const text = renderBlock(
+      byName(sections, (section) => section.shown().map(({ line }) => line.text)),
+      isKnown,
+    );
     const tokensUsed = tokenizer.count(text);
     if (text === '' || tokensUsed <= budget) return { text, tokensUsed };
     const last = sections.findLast((section) => section.used > 0);
-    last?.dropLast();
+    if (last === undefined) return { text: '', tokensUsed: 0 };
+    last.dropLast();
   }
 }
 

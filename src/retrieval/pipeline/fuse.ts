@@ -26,6 +26,9 @@ export function fuse(candidates: readonly Candidate[], mode: SearchMode, rrfK: n
       fusionScore:
         mode === 'hybrid' ? roundScore(reciprocal(rrfK, semanticRank) + reciprocal(rrfK, keywordRank)) : null,
       rerankScore: null,
+      coverage: null,
+      subjectPenalty: null,
+      matchScore: null,
     };
     return { memory, score: 0, relevance: 0, parts: { match, composite: null }, droppedBy: null, reason: null };
   });

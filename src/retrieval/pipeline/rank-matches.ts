@@ -5,6 +5,7 @@ import type { SemanticChannel } from '../query/query-vector.ts';
 import { findAllCandidates, type FoundCandidates } from './find-candidates.ts';
 import { fuse } from './fuse.ts';
 import type { Ranked } from './ranked.ts';
+import type { Evidence } from './judge.ts';
 import { rerankByCrossEncoder } from './rerank-by-cross-encoder.ts';
 import { rerankByFeatures } from './rerank-by-features.ts';
 import { route } from './route.ts';
@@ -14,6 +15,7 @@ export interface RankedMatches {
   /** Best first. */
   ranked: Ranked[];
   semanticChannel: SemanticChannel;
+  evidence: Evidence;
 }
 
 /** Ranks what matches each search: the stages that search, recall and context have in common. */
@@ -28,7 +30,11 @@ export async function rankMatches(
     searches.map((search, place) => rankCandidates(context, search, found[place] as FoundCandidates)),
   );
   const reranked = await crossEncode(context, searches, ranked, stopwatch);
-  const matches = found.map(({ semanticChannel }, place) => ({ ranked: reranked[place] ?? [], semanticChannel }));
+  const matches = found.map(({ semanticChannel, evidence }, place) => ({
+    ranked: reranked[place] ?? [],
+    semanticChannel,
+    evidence,
+  }));
   return { matches, answers };
 }
 

@@ -9,7 +9,10 @@ export interface Ranked<M extends MemoryReference = Candidate> {
   memory: M;
   /** What it is ordered by, set by the last stage that scored it. */
   score: number;
-  /** How well it matches, as a share of the best match: 0 to 1. */
+  /**
+   * How well it matches, 0 to 1. In a search a share of the best match; in a recall or context the probability that it
+   * answers the question, which compares between queries.
+   */
   relevance: number;
   parts: Parts;
   /** The first stage that dropped it; null while it is in the answer. */
@@ -48,6 +51,12 @@ export interface MatchParts {
   fusionScore: number | null;
   /** Stage 2: what the features or the cross-encoder say of it; null where they did not read it. */
   rerankScore: number | null;
+  /** Share of the question's words, weighed by rarity, that it or the gloss of its predicate has; null in a search. */
+  coverage: number | null;
+  /** What it loses for being about somebody else; null in a search. */
+  subjectPenalty: number | null;
+  /** Similarity, coverage and penalty together: what its relevance is measured on. Null in a search. */
+  matchScore: number | null;
 }
 
 /** What the score of a recall is made of; each from 0 to 1. */
@@ -58,6 +67,8 @@ export interface CompositeParts {
   confidence: number;
   /** What the weighted sum is multiplied by: 1 for all but rules. */
   maturityWeight: number;
+  /** The weighted sum of the four: what decides between memories that match nearly as well. */
+  baseline: number;
 }
 
 /** The stages that drop a memory: the filter, the pipeline, and the token budget of a context. */

@@ -3,20 +3,22 @@ import type { MemoryType } from '../../db/tables.ts';
 import { effectiveConfidence } from '../../memory/confidence.ts';
 import type { Maturity } from '../../memory/rules/rule-maturity.ts';
 import { millisecondsPerDay } from '../../shared/durations.ts';
-import { byScore, type CompositeParts, type DropStage, type Ranked } from './ranked.ts';
+import { shiftProbability } from './judge.ts';
+import { byScore, roundScore, type CompositeParts, type Ranked } from './ranked.ts';
 
 type Retrieval = Config['memory']['retrieval'];
 
-/** Share of the best match below which recall drops a memory. */
-export const relevanceFloor = 0.1;
-/** Cosine similarity that recall demands of a memory which shares no word with the topic. */
-export const minSimilarity = 0.15;
+/** Relevance below which recall and context leave a memory out. */
+export const relevanceFloor = 0.25;
+/** What the baseline composite may add to the score of a match: it decides between near equals, and no more. */
+const baselineWeight = 0.05;
 
 const maturityWeights: Record<Maturity, number> = { candidate: 0.8, established: 1, proven: 1.1, anti_pattern: 1 };
 
 /**
- * Scores matches by relevance, importance, recency and confidence together. The sum needs floors: without them, an
- * important and fresh memory that has nothing to do with the topic outranks one that has.
+ * Orders what was judged. The score is the relevance, shifted a little by the baseline composite of relevance, importance,
+ * recency and confidence: as a plain sum, an important and fresh memory that has nothing to do with the topic would outrank
+ * one that has. Drops what is below the floor.
  */
 export function score(ranked: readonly Ranked[], at: Date, retrieval: Retrieval): Ranked[] {
   return ranked
@@ -24,18 +26,22 @@ export function score(ranked: readonly Ranked[], at: Date, retrieval: Retrieval)
       const composite = measureParts(one.memory, one.relevance, at, retrieval);
       return {
         ...one,
-        score: sumParts(composite, retrieval.scoreWeights),
+        score: scoreJudged(one.relevance, composite.baseline),
         parts: { match: one.parts.match, composite },
-        droppedBy: findFloor(one),
+        droppedBy: one.relevance < relevanceFloor ? 'relevance_floor' : null,
       };
     })
     .toSorted(byScore);
 }
 
-function findFloor({ relevance, parts: { match } }: Ranked): DropStage | null {
-  if (relevance < relevanceFloor) return 'relevance_floor';
-  const sharesWords = match !== null && match.keywordScore + match.lentScore > 0;
-  return sharesWords || (match?.similarity ?? 0) >= minSimilarity ? null : 'min_similarity';
+/** Whether a memory was judged to be about the question. */
+export function isRelevant({ relevance, parts }: Pick<Ranked, 'relevance' | 'parts'>): boolean {
+  return parts.match !== null && relevance >= relevanceFloor;
+}
+
+/** One half of the composite leaves the relevance as it is. */
+export function scoreJudged(relevance: number, baseline: number): number {
+  return roundScore(shiftProbability(relevance, baselineWeight * (baseline - 0.5)));
 }
 
 /** What the score is measured on, apart from relevance. */
@@ -53,17 +59,18 @@ export interface Scorable {
 }
 
 export function measureParts(memory: Scorable, relevance: number, at: Date, retrieval: Retrieval): CompositeParts {
-  return {
+  const parts = {
     relevance,
     importance: memory.importance / 10,
     recency: measureRecency(memory.lastReferencedAt ?? memory.createdAt, at, retrieval),
     confidence: measureConfidence(memory, at),
     maturityWeight: memory.type === 'rule' ? maturityWeights[memory.maturity as Maturity] : 1,
   };
+  return { ...parts, baseline: sumParts(parts, retrieval.scoreWeights) };
 }
 
 /** The weights sum to 1, which the configuration checks. Never above 1, although a proven rule weighs more than 1. */
-export function sumParts(parts: CompositeParts, weights: Retrieval['scoreWeights']): number {
+export function sumParts(parts: Omit<CompositeParts, 'baseline'>, weights: Retrieval['scoreWeights']): number {
   const sum =
     weights.relevance * parts.relevance +
     weights.importance * parts.importance +

@@ -33,7 +33,11 @@ export function chooseWords(
   if (words.length === 0) return null;
   const rare = words.slice(0, countRare(words, wanted * lookedUpPerWanted.rare));
   return {
-    words: words.map((word) => ({ wanted: quote(word), inverseFrequency: inverseFrequency(word, statistics) })),
+    words: words.map((word) => ({
+      lexeme: word.lexeme,
+      wanted: quote(word),
+      inverseFrequency: inverseFrequency(word, statistics),
+    })),
     any: anyOf(words.map(quote)),
     averageLength: averageLength(statistics),
     lookups: [
@@ -43,6 +47,24 @@ export function chooseWords(
     ],
     isPartial: rare.length < words.length,
   };
+}
+
+/** Words of a question's form, which are no stop words of PostgreSQL's. As stems. */
+const formWords = new Set(
+  'would could may might must shall us get got go let much mani someth anyth anyon someon anybodi somebodi'.split(' '),
+);
+
+/** Returns each word with its inverse document frequency, the words that no memory has included. */
+export function weighWords(
+  lexemes: readonly string[],
+  statistics: CorpusStatistics,
+): { lexeme: string; weight: number }[] {
+  return lexemes
+    .filter((lexeme) => /^[\p{L}\p{N}\p{M}]/u.test(lexeme) && !formWords.has(lexeme))
+    .map((lexeme) => {
+      const documents = statistics.documentsWith.get(lexeme) ?? 0;
+      return { lexeme, weight: inverseFrequency({ lexeme, documents }, statistics) };
+    });
 }
 
 /** Returns the same query without leaving any match out, for when that found too few. */

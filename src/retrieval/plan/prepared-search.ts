@@ -2,6 +2,7 @@ import type { MemoryFilter } from '../../db/sql/memory-filter.ts';
 import type { SearchMode } from '../query/defaults.ts';
 import type { Routing } from '../query/intent.ts';
 import type { QueryText } from '../query/query-text.ts';
+import type { Question } from '../query/whom.ts';
 
 /** A search whose input was checked and completed. */
 export interface PreparedSearch {
@@ -16,4 +17,6 @@ export interface PreparedSearch {
   routing: Routing;
   /** Whether candidates come with the columns that a context shows. */
   toShow: boolean;
+  /** What is asked about people; null for a search, and for a text that is too long to be a question. */
+  question: Question | null;
 }

@@ -45,6 +45,7 @@ export async function chooseSemantic(
   { mode, query }: PreparedSearch,
   { version, pastTexts }: { version: StoredVersion | null; pastTexts: readonly PastText[] },
   early: EarlyVector | null,
+  meaning = query.meaning,
 ): Promise<SemanticPart> {
   if (mode === 'keyword') return { semantic: null, channel: 'not_asked' };
   if (version === null) return { semantic: null, channel: 'no_vectors' };
@@ -53,7 +54,7 @@ export async function chooseSemantic(
   const embedder = await context.embedder.findFor(version);
   if (embedder === null) return { semantic: null, channel: 'model_changed' };
   const [vector, past] = await Promise.all([
-    isExpected ? early.vector : embedder.embedQuery(query.meaning),
+    isExpected && meaning === query.meaning ? early.vector : embedder.embedQuery(meaning),
     embedPast(embedder, pastTexts),
   ]);
   return { semantic: { vector, version, pastTexts: past }, channel: 'used' };

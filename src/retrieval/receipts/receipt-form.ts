@@ -14,8 +14,8 @@ import type { CompositeParts, DropStage, MatchParts, Ranked } from '../pipeline/
  * A new name goes to the end of its list, with its usual value: older receipts are then read as if they had it. The
  * statements that read these columns are in src/db/sql: erase.ts and receipts-of.ts.
  */
-const compositeNames = ['importance', 'recency', 'confidence', 'maturityWeight'] as const;
-const usualComposite = { importance: 0.5, recency: 1, confidence: 1, maturityWeight: 1 };
+const compositeNames = ['importance', 'recency', 'confidence', 'maturityWeight', 'baseline'] as const;
+const usualComposite = { importance: 0.5, recency: 1, confidence: 1, maturityWeight: 1, baseline: 0 };
 
 const matchNames = [
   'similarity',
@@ -28,6 +28,9 @@ const matchNames = [
   'lentSimilarity',
   'rerankScore',
   'fusionScore',
+  'coverage',
+  'subjectPenalty',
+  'matchScore',
 ] as const satisfies (keyof MatchParts)[];
 const usualMatch: MatchParts = {
   similarity: null,
@@ -40,6 +43,9 @@ const usualMatch: MatchParts = {
   lentSimilarity: null,
   rerankScore: null,
   fusionScore: null,
+  coverage: null,
+  subjectPenalty: null,
+  matchScore: null,
 };
 
 type Values = (number | boolean | null)[];

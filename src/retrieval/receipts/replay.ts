@@ -7,6 +7,8 @@ import { toPastRow } from '../../memory/history/snapshots.ts';
 import { lineOf } from '../context/memory-lines.ts';
 import type { ReceiptChoice } from './receipt-form.ts';
 import { digestOf, getReceipt, type Receipt } from './receipts.ts';
+import { isKept } from '../pipeline/ranked.ts';
+import { isRelevant } from '../pipeline/score.ts';
 import { renderBlock, sectionNames, type SectionName } from '../context/sections.ts';
 
 export interface ReplayOutcome {
@@ -38,7 +40,7 @@ export async function replayReceipt(context: MemoryContext, receiptId: string): 
   const changed = shown.filter(isChanged).map(({ choice }) => asReference(choice));
   return {
     receipt,
-    text: receipt.kind === 'context' ? renderShown(shown) : null,
+    text: receipt.kind === 'context' ? renderShown(receipt, shown) : null,
     memories: shown.map(({ memory }) => memory),
     isExact: missing.length === 0 && changed.length === 0,
     missing,
@@ -67,11 +69,14 @@ async function readStatesShown(
   return memories;
 }
 
-function renderShown(shown: readonly ShownLine[]): string {
+function renderShown({ candidates }: Receipt, shown: readonly ShownLine[]): string {
   const linesOf = (name: SectionName): string[] =>
     shown.filter(({ choice }) => choice.section === name).map(({ line }) => line);
   const entries = sectionNames.map((name) => [name, linesOf(name)]);
-  return renderBlock(Object.fromEntries(entries) as Record<SectionName, string[]>);
+  return renderBlock(
+    Object.fromEntries(entries) as Record<SectionName, string[]>,
+    candidates.some((one) => isKept(one) && isRelevant(one)),
+  );
 }
 
 function isChanged({ choice, line }: ShownLine): boolean {

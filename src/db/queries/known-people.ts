@@ -1,0 +1,59 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+import { whereMemory, type MemoryFilter } from '../sql/memory-filter.ts';
+
+/** What facts say about those whom a question may mean. */
+export interface KnownPeople {
+  /** Subjects that it names, as they are written. */
+  subjects: string[];
+  /** Facts about the user that say who somebody is or what the user is called. */
+  own: { predicate: string; content: string }[];
+  /** Keys of the subjects that these facts name. */
+  known: string[];
+}
+
+export interface PeopleQuery {
+  filter: MemoryFilter;
+  /** Keys of what may be a subject. */
+  keys: readonly string[];
+  /** Keys of the user's own subjects, and of the predicates that tell people. */
+  ownSubjects: readonly string[];
+  predicates: readonly string[];
+}
+
+const mostOwnFacts = 40;
+const charactersOfName = 100;
+
+/** Selects, as one JSON text, who is meant by a question. Null where no facts are searched, or those of the past. */
+export function selectKnownPeople({ filter, keys, ownSubjects, predicates }: PeopleQuery): Prisma.Sql | null {
+  const conditions = filter.isPast ? null : whereMemory('fact', filter);
+  if (conditions === null) return null;
+  return Prisma.sql`
+    WITH own AS MATERIALIZED (
+      SELECT m.predicate_key, left(m.content, ${charactersOfName}::int) AS content FROM facts m
+      WHERE ${conditions} AND m.subject_key = ANY (${[...ownSubjects]}::text[])
+        AND m.predicate_key = ANY (${[...predicates]}::text[])
+      ORDER BY m.created_at DESC, m.id LIMIT ${mostOwnFacts}::int),
+    spoken AS MATERIALIZED (
+      SELECT regexp_split_to_array(lower(content), '[^[:alnum:]]+') AS words FROM own),
+    names AS MATERIALIZED (
+      SELECT words[place] AS key FROM spoken, generate_subscripts(words, 1) place
+      UNION SELECT words[place] || '_' || words[place + 1] FROM spoken, generate_subscripts(words, 1) place)
+    SELECT json_build_object(
+      'subjects', coalesce((SELECT json_agg(DISTINCT m.subject) FROM facts m
+        WHERE ${conditions} AND m.subject_key = ANY (${[...keys]}::text[])), '[]'),
+      'own', coalesce((SELECT json_agg(json_build_object('predicate', predicate_key, 'content', content)) FROM own), '[]'),
+      'known', coalesce((SELECT json_agg(DISTINCT m.subject_key) FROM facts m
+        WHERE ${conditions} AND m.subject_key = ANY (ARRAY(SELECT key FROM names))), '[]')
+    )::text`;
+}
+
+export function readKnownPeople(answer: string | null | undefined): KnownPeople {
+  return answer == null ? { subjects: [], own: [], known: [] } : (JSON.parse(answer) as KnownPeople);
+}
+
+/** Selects the lexemes of each word, as one JSON object. */
+export function selectLexemes(language: string, words: readonly string[]): Prisma.Sql {
+  return Prisma.sql`
+    SELECT json_object_agg(word, tsvector_to_array(to_tsvector(memory_text_search(${language}), word)))::text
+    FROM unnest(${[...words]}::text[]) word`;
+}

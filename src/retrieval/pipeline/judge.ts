@@ -1,0 +1,115 @@
+import type { Candidate } from '../../db/queries/candidate.ts';
+import { ownSubjects, type Whom } from '../query/whom.ts';
+import { roundScore, type MatchParts, type Ranked } from './ranked.ts';
+
+/** What is known about a question, to judge by how well a memory answers it. */
+export interface Evidence {
+  /** Null for a text that is too long to be a question. */
+  whom: Whom | null;
+  /** Words of the question with their inverse document frequency, and where a candidate has its score of each. */
+  words: readonly { lexeme: string; weight: number; place: number }[];
+  /** Lexemes of the gloss of a predicate. */
+  findGlossLexemes: (predicateKey: string) => ReadonlySet<string>;
+  /** Memories that were searched. */
+  documents: number;
+  /** Whether a cross-encoder has read the best matches. */
+  isCrossEncoded: boolean;
+}
+
+/** Weight of the share of the question's words that a memory has, beside its similarity. */
+const coverageWeight = 0.3;
+/** Weight of what a cross-encoder says, 0 to 1, where one is configured. Not measured: the package carries none. */
+const crossEncoderWeight = 0.3;
+/** What a memory loses for being about somebody else. Rules, which have no subject, lose a share of it. */
+const penalties: Record<Whom['kind'], number> = { named: 0.4, relation: 0.3, user: 0.2, self: 0.2, open: 0.05 };
+const ruleShare = 0.6;
+/** How well a memory fits that mentions the person, or says who it is, but is about another subject. */
+const mentionFit = 0.8;
+/** The same for what is about the user or the family, where a relative is meant. */
+const ownFit = 0.5;
+
+/**
+ * The probability that a match answers the question, σ(z): fitted to the development questions of bench/quality/recall,
+ * where half of the questions have no answer. The more memories there are, the better matches a question without an answer
+ * finds by chance. A question that speaks of a person is more often one of memory, and one with a name that no memory has is
+ * more often one of general knowledge.
+ */
+const gate = { score: 12, named: 2, personal: 1.65, unknownName: -1.4, logDocuments: -0.43, constant: -4 };
+
+/** Sets the relevance of each memory: the probability that it answers the question. Keeps their order. */
+export function judge(ranked: readonly Ranked[], evidence: Evidence): Ranked[] {
+  const base = measureQuestion(evidence);
+  return ranked.map((one) => {
+    if (one.parts.match === null) return one;
+    const coverage = measureCoverage(one.memory, evidence);
+    const subjectPenalty = measurePenalty(one.memory, evidence.whom);
+    const matchScore = roundScore(scoreMatch(one.parts.match, coverage, evidence) - subjectPenalty);
+    const match = { ...one.parts.match, coverage: roundScore(coverage), subjectPenalty, matchScore };
+    return { ...one, relevance: asProbability(gate.score * matchScore + base), parts: { ...one.parts, match } };
+  });
+}
+
+/** Returns the probability of a match whose score is this much better. */
+export function shiftProbability(relevance: number, matchScore: number): number {
+  return asProbability(Math.log(relevance / (1 - relevance)) + gate.score * matchScore);
+}
+
+function measureQuestion({ whom, words, documents }: Evidence): number {
+  const isNamed = whom !== null && ['named', 'relation', 'user'].includes(whom.kind);
+  return (
+    gate.constant +
+    gate.logDocuments * Math.log(Math.max(1, documents)) +
+    (isNamed ? gate.named : 0) +
+    (whom?.isPersonal === true ? gate.personal : 0) +
+    (whom?.otherNames.some((name) => isNowhere(name, words)) === true ? gate.unknownName : 0)
+  );
+}
+
+/** Whether no memory has a word. Stems differ from their words in the last letters. */
+function isNowhere(word: string, words: Evidence['words']): boolean {
+  return words.some(({ lexeme, place }) => place < 0 && lexeme.length > 2 && word.startsWith(lexeme.slice(0, -1)));
+}
+
+/** Each of the two stands in for the other where only one channel was searched. */
+function scoreMatch(
+  { similarity, rerankScore }: MatchParts,
+  coverage: number,
+  { words, isCrossEncoded }: Evidence,
+): number {
+  const meaning = similarity ?? 0.5 * coverage;
+  const read = isCrossEncoded ? crossEncoderWeight * ((rerankScore ?? 0) - 0.5) : 0;
+  return read + meaning + coverageWeight * (words.length === 0 ? meaning : coverage);
+}
+
+function measureCoverage({ words: scores, predicateKey }: Candidate, { words, findGlossLexemes }: Evidence): number {
+  const gloss = predicateKey === null ? null : findGlossLexemes(predicateKey);
+  let [covered, all] = [0, 0];
+  for (const { lexeme, weight, place } of words) {
+    all += weight;
+    if ((scores[place] ?? 0) > 0 || gloss?.has(lexeme) === true) covered += weight;
+  }
+  return all === 0 ? 0 : covered / all;
+}
+
+function measurePenalty(memory: Candidate, whom: Whom | null): number {
+  if (whom === null || memory.type === 'episode') return 0;
+  return roundScore(penalties[whom.kind] * (1 - measureFit(memory, whom)) * (memory.type === 'rule' ? ruleShare : 1));
+}
+
+/** How well the subject of a memory fits: 1 for a memory about the person who is meant. */
+function measureFit({ type, subjectKey, predicateKey, hasName, mentions }: Candidate, whom: Whom): number {
+  const isAbout = subjectKey !== null && whom.subjects.has(subjectKey);
+  if (isAbout) return 1;
+  if (whom.kind === 'named' || whom.kind === 'relation') {
+    const isOwn = subjectKey !== null && ownSubjects.has(subjectKey);
+    const tells = isOwn && whom.relations.has(predicateKey ?? '');
+    if (mentions || tells) return mentionFit;
+    return isOwn && whom.kind === 'relation' ? ownFit : 0;
+  }
+  const isOfSomebody = type === 'fact' && hasName && !ownSubjects.has(subjectKey ?? '');
+  return isOfSomebody ? 0 : 1;
+}
+
+function asProbability(z: number): number {
+  return 1 / (1 + Math.exp(-z));
+}
