@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../src/shared/package-root.ts';
 import type { Benchmark, Figure } from './benchmark.ts';
 import { claim } from './claim.ts';
+import { consolidation } from './consolidation.ts';
 import { decay } from './decay.ts';
 import { dialogues } from './dialogues.ts';
 import { eventLoop } from './event-loop.ts';
@@ -22,6 +23,7 @@ import { startUp } from './start-up.ts';
 
 const benchmarks: Record<string, Benchmark> = {
   claim,
+  consolidation,
   decay,
   dialogues,
   'event-loop': eventLoop,

@@ -77,6 +77,14 @@ export interface PayloadField {
   outcome?: WriteOutcome;
   /** How to read a memory whose place another took, and its type. Only of writes that may supersede. */
   superseded?: SupersededField;
+  /** How to find memories that say nearly the same, and their type. */
+  similar?: SimilarField;
+}
+
+interface SimilarField {
+  // oxlint-disable-next-line typescript/no-explicit-any -- as above
+  type: any;
+  find(context: MemoryContext, id: string): Promise<unknown[]>;
 }
 
 interface SupersededField {
@@ -95,8 +103,8 @@ export function writeResult(name: string, field: PayloadField): WriteResult {
 
 // oxlint-disable-next-line typescript/explicit-function-return-type -- the type is what Pothos infers
 function createPayload(name: string, payload: PayloadField) {
-  const { field, type, description, mayConfirm = false, outcome, superseded } = payload;
-  return builder.objectRef<PayloadShape>(`${name}Payload`).implement({
+  const { field, type, description, mayConfirm = false } = payload;
+  const ref = builder.objectRef<PayloadShape>(`${name}Payload`).implement({
     description: 'What a write did.',
     fields: (t) => ({
       [field]: t.field({ type: type as never, description, resolve: ({ value }) => value as never }),
@@ -104,31 +112,6 @@ function createPayload(name: string, payload: PayloadField) {
         type: 'UUID',
         nullable: true,
         description: 'The event that records it, by which it can be undone; null when there was nothing to change.',
-      }),
-      ...(outcome !== undefined && {
-        outcome: t.field({
-          type: WriteOutcomeEnum,
-          description: 'What the write did to the memory.',
-          resolve: (written) => readOutcome(written, outcome),
-        }),
-        keptUntil: t.field({
-          type: 'DateTime',
-          nullable: true,
-          description:
-            'Until when reads return it: the expiry of an episode, the moment from which a fact or rule fades unless it is confirmed. Null for what never fades, and for what was forgotten.',
-          resolve: ({ value }, _args, { memory }) => findKeptUntil(memory, value as MemoryRow),
-        }),
-      }),
-      ...(superseded !== undefined && {
-        superseded: t.field({
-          type: superseded.type as never,
-          nullable: true,
-          description: 'The memory whose place it took, as it is now; null unless the outcome is superseded.',
-          resolve: (async (written: PayloadShape, _args: unknown, { memory }: { memory: MemoryContext }) => {
-            const { supersededId } = written;
-            return supersededId === null ? null : superseded.load(memory, supersededId);
-          }) as never,
-        }),
       }),
       ...(mayConfirm && {
         confirmed: t.exposeBoolean('confirmed', {
@@ -147,6 +130,50 @@ function createPayload(name: string, payload: PayloadField) {
       }),
     }),
   });
+  addOutcome(ref, payload);
+  return ref;
+}
+
+type PayloadRef = ReturnType<ReturnType<typeof builder.objectRef<PayloadShape>>['implement']>;
+
+/** Adds what the write did to its memory, if the payload is of one. */
+function addOutcome(ref: PayloadRef, { outcome, superseded, similar }: PayloadField): void {
+  builder.objectFields(ref, (t) => ({
+    ...(outcome !== undefined && {
+      outcome: t.field({
+        type: WriteOutcomeEnum,
+        description: 'What the write did to the memory.',
+        resolve: (written) => readOutcome(written, outcome),
+      }),
+      keptUntil: t.field({
+        type: 'DateTime',
+        nullable: true,
+        description:
+          'Until when reads return it: the expiry of an episode, the moment from which a fact or rule fades unless it is confirmed. Null for what never fades, and for what was forgotten.',
+        resolve: ({ value }, _args, { memory }) => findKeptUntil(memory, value as MemoryRow),
+      }),
+    }),
+    ...(superseded !== undefined && {
+      superseded: t.field({
+        type: superseded.type as never,
+        nullable: true,
+        description: 'The memory whose place it took, as it is now; null unless the outcome is superseded.',
+        resolve: (async (written: PayloadShape, _args: unknown, { memory }: { memory: MemoryContext }) => {
+          const { supersededId } = written;
+          return supersededId === null ? null : superseded.load(memory, supersededId);
+        }) as never,
+      }),
+    }),
+    ...(similar !== undefined && {
+      similar: t.field({
+        type: [similar.type] as never,
+        description:
+          'Others of the same scope that say nearly the same, at most three, the nearest first. Store it again with `supersedes` to replace one.',
+        resolve: (({ value }: PayloadShape, _args: unknown, { memory }: { memory: MemoryContext }) =>
+          similar.find(memory, (value as MemoryRow).id)) as never,
+      }),
+    }),
+  }));
 }
 
 function readOutcome({ eventId, confirmed, supersededId }: PayloadShape, usual: WriteOutcome): WriteOutcome {
@@ -177,7 +204,7 @@ async function answer(
     const value = await write({ ...context, recorded, confirmed, redacted, cut });
     const count = Object.values(redacted).reduce((sum, ofKind) => sum + ofKind, 0);
     const maySupersede = superseded !== undefined && recorded.length > 0 && confirmed.length === 0;
-    const supersededId = maySupersede ? findSupersededId(value as MemoryRow) : null;
+    const supersededId = maySupersede ? await findSupersededId(context, value as MemoryRow) : null;
     const eventId = recorded[0] ?? null;
     return { value, eventId, confirmed: confirmed.length > 0, supersededId, redacted: count, cut };
   } catch (error) {

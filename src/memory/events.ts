@@ -54,6 +54,7 @@ export const eventTypes = [
   'rule.demoted',
   'rule.inverted',
   'rule.edited',
+  'rule.superseded',
   'rule.disabled',
   'rule.enabled',
   'rule.fading',

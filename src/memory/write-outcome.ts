@@ -1,3 +1,4 @@
+import { findSupersededRule } from '../db/queries/rules.ts';
 import { millisecondsPerDay } from '../shared/durations.ts';
 import type { Config } from '../config/schema.ts';
 import { effectiveConfidence, type Decaying } from './confidence.ts';
@@ -39,6 +40,7 @@ function nextBandAt(memory: Decaying, now: Date, facts: Config['memory']['facts'
 }
 
 /** Returns the id of the memory whose place a memory took; null if it took none. */
-export function findSupersededId(row: MemoryRow | StoredRow): string | null {
-  return 'supersedesId' in row ? row.supersedesId : null;
+export async function findSupersededId(context: MemoryContext, row: MemoryRow | StoredRow): Promise<string | null> {
+  if ('supersedesId' in row) return row.supersedesId;
+  return 'maturity' in row ? findSupersededRule(context.db.client, row.id) : null;
 }

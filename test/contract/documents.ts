@@ -126,6 +126,14 @@ export const storeRule = graphql(/* GraphQL */ `
       ... on StoreRulePayload {
         outcome
         keptUntil
+        superseded {
+          id: uuid
+          content
+        }
+        similar {
+          id: uuid
+          content
+        }
         redacted
         cut {
           field

@@ -126,6 +126,8 @@ export interface WriteView {
   keptUntil: string | null;
   eventId: string | null;
   superseded: { id: string; content: string } | null;
+  /** Of a rule: others that say nearly the same. */
+  similar?: { id: string; content: string }[];
 }
 
 /** A link as a door tells it. */
@@ -407,12 +409,14 @@ export async function openMcpDoor({ app }: TestApp, caller?: Caller): Promise<Do
       keptUntil,
       eventId,
       superseded,
+      similar,
       ...view
     } = toCamel(answer.structuredContent as Record<string, unknown>);
     if (typeof count === 'number') redacted = count;
     if (Array.isArray(cuts)) cut = cuts as TextCut[];
     if (typeof isKnown === 'boolean') confirmed = isKnown;
-    if (outcome !== undefined) written = { outcome, keptUntil, eventId, superseded: superseded ?? null } as WriteView;
+    if (outcome !== undefined)
+      written = { outcome, keptUntil, eventId, superseded: superseded ?? null, similar } as WriteView;
     return view as View;
   };
   return {

@@ -92,6 +92,7 @@ const surface: Record<string, { arguments: Record<string, string>; required: str
       scope: 'string',
       source_butler: 'string',
       source_episode_id: 'string',
+      supersedes: 'string',
       tags: 'array',
     },
     required: ['content'],

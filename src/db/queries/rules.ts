@@ -58,3 +58,33 @@ export async function listApplications(
   const where = { tenantId: client.tenantId, id: { in: found.map(({ id }) => id) } };
   return client.ruleApplication.findMany({ where, orderBy: [{ appliedAt: 'desc' }, { id: 'desc' }] });
 }
+
+/** Lists live rules of the scope of a rule by cosine distance, of vectors that one model made. */
+export async function listNearRules(
+  client: TenantClient,
+  id: string,
+  { within, limit }: { within: number; limit: number },
+): Promise<string[]> {
+  const near = await client.$queryRaw<{ id: string }[]>`
+    SELECT id FROM (
+      SELECT o.id::text AS id, CASE
+          WHEN o.embedding_version_id = n.embedding_version_id THEN o.embedding <=> n.embedding
+          WHEN o.alternate_embedding_version_id = n.alternate_embedding_version_id
+            THEN o.alternate_embedding <=> n.alternate_embedding
+        END AS distance
+      FROM rules n JOIN rules o ON o.tenant_id = n.tenant_id AND o.scope = n.scope AND o.id <> n.id
+      WHERE n.tenant_id = ${client.tenantId} AND n.id = ${id}::uuid AND o.validity IN ('active', 'fading')
+        AND o.forgotten_at IS NULL AND o.disabled_at IS NULL AND o.maturity <> 'anti_pattern'
+    ) others
+    WHERE distance <= ${within}::float8 ORDER BY distance, id LIMIT ${limit}`;
+  return near.map((row) => row.id);
+}
+
+/** Finds the rule whose place a rule took. */
+export async function findSupersededRule(client: TenantClient, id: string): Promise<string | null> {
+  const { tenantId } = client;
+  const where = { tenantId, sourceType: 'rule', sourceId: id, targetType: 'rule', relation: 'supersedes' };
+  const newest = { createdAt: 'desc' } as const;
+  const link = await client.memoryLink.findFirst({ where, orderBy: newest, select: { targetId: true } });
+  return link?.targetId ?? null;
+}

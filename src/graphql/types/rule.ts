@@ -1,7 +1,7 @@
 import { effectiveConfidence, type Permanence } from '../../memory/confidence.ts';
 import { demoteRule, disableRule, editRule, enableRule, promoteRule } from '../../memory/rules/rule-changes.ts';
 import type { Maturity } from '../../memory/rules/rule-maturity.ts';
-import { storeRule, type ruleValidities } from '../../memory/rules/rules.ts';
+import { findSimilarRules, storeRule, type ruleValidities } from '../../memory/rules/rules.ts';
 import { markRule } from '../../memory/rules/rule-marks.ts';
 import { viewedAt } from '../../memory/history/snapshots.ts';
 import { builder } from '../builder.ts';
@@ -96,6 +96,10 @@ const StoreRuleInput = builder.inputType('StoreRuleInput', {
       description: 'The butler that learned it. Default: the caller. The role butler can name only itself.',
     }),
     sourceEpisodeId: t.string({ description: 'UUID of the episode it was learned from; a link is made to it.' }),
+    supersedes: t.string({
+      description:
+        'UUID of a rule of the same scope that it replaces: that one is forgotten, and undo brings it back. The role butler replaces its own rules only.',
+    }),
     idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
   }),
 });
@@ -147,7 +151,16 @@ const EditRuleInput = builder.inputType('EditRuleInput', {
 const result = (name: string, options: Partial<PayloadField> = {}): WriteResult =>
   writeResult(name, { field: 'rule', type: RuleRef, description: 'The rule as it is now.', ...options });
 
-const stored = result('StoreRule', { mayConfirm: true, outcome: 'stored' });
+const stored = result('StoreRule', {
+  mayConfirm: true,
+  outcome: 'stored',
+  superseded: {
+    type: RuleRef,
+    load: ({ db, principal: { tenantId } }, id) =>
+      db.client.rule.findUnique({ where: { tenantId_id: { tenantId, id } } }),
+  },
+  similar: { type: RuleRef, find: findSimilarRules },
+});
 const marked = result('MarkRule', { outcome: 'marked' });
 const edited = result('EditRule');
 const changed = result('ChangeRule');
@@ -159,7 +172,7 @@ builder.mutationFields((t) => {
     storeRule: t.field({
       type: stored.type,
       description:
-        'Stores a rule as a candidate, which has yet to earn trust. A live rule of the same scope with the same words is confirmed instead; a rule that became an anti-pattern is refused with its warning.',
+        'Stores a rule as a candidate, which has yet to earn trust. A live rule of the same scope with the same words is confirmed instead; a rule that became an anti-pattern is refused with its warning. With `supersedes` it replaces another rule.',
       args: { input: t.arg({ type: StoreRuleInput, required: true, description: 'The rule.' }) },
       resolve: (_root, { input }, { memory }) => stored.answer(memory, (context) => storeRule(context, input)),
     }),

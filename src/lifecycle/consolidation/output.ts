@@ -74,6 +74,8 @@ export type Evidence = z.infer<typeof evidenceSchema>;
 export type NewFact = z.infer<typeof newFactSchema>;
 export type UpdatedFact = z.infer<typeof updatedFactSchema>;
 export type NewRule = z.infer<typeof newRuleSchema>;
+export type Confirmation = z.infer<typeof confirmationSchema>;
+export type SupportLink = z.infer<typeof linkSchema>;
 
 const itemSchemas = {
   new_facts: newFactSchema,

@@ -142,7 +142,6 @@ function newFact(
   [sourceEpisodeId]: string[],
 ): { given: StoreFactInput; values: FactValues } {
   const source = sourceEpisodeId === undefined ? undefined : episodes.get(sourceEpisodeId);
-  const isEvent = item.kind === 'event';
   const given: StoreFactInput = {
     subject: item.subject,
     predicate: item.predicate,
@@ -153,7 +152,7 @@ function newFact(
     scope: requireScope(item.scope ?? globalScope, butler),
     tags: item.tags,
     kind: item.kind,
-    observedAt: toDate(item.observed_at) ?? (isEvent ? (source?.observedAt ?? source?.createdAt) : null),
+    observedAt: toDate(item.observed_at) ?? source?.observedAt ?? source?.createdAt ?? null,
     sourceButler: butler,
     sourceEpisodeId,
   };
@@ -162,13 +161,14 @@ function newFact(
 
 /** Takes the subject, predicate, scope, and whatever the item leaves out, from the fact that it replaces. */
 function updatedFact(
-  { context, butler }: PreparationInput,
+  { context, butler, episodes }: PreparationInput,
   item: UpdatedFact,
   target: Fact,
   [sourceEpisodeId]: string[],
 ): { given: StoreFactInput; values: FactValues } {
   if (target.kind === 'event') throw new Refusal('target_id: an event happened, and does not change');
   const { subject, predicate, scope } = target;
+  const source = sourceEpisodeId === undefined ? undefined : episodes.get(sourceEpisodeId);
   const given: StoreFactInput = {
     subject,
     predicate,
@@ -177,6 +177,7 @@ function updatedFact(
     importance: item.importance ?? target.importance,
     scope,
     tags: item.tags ?? (target.tags as string[]),
+    observedAt: source?.observedAt ?? source?.createdAt ?? null,
     sourceButler: butler,
     sourceEpisodeId,
   };

@@ -54,7 +54,7 @@ function writeInstructions(count: number): string {
   return `Nobody has confirmed the ${count} facts and rules below for so long that they are no longer used, and in time they will expire, as "expiresAt" says. Go through them one by one and do one of these:
 
 - It still holds, by what you know or by what the user says: call memory_confirm with its type and id.
-- A fact has changed: call memory_store_fact with the same subject, predicate and scope and the new content. A rule should read otherwise: call memory_forget, then memory_store_rule with the better text.
+- A fact has changed: call memory_store_fact with the same subject, predicate and scope and the new content. A rule should read otherwise: call memory_store_rule with the better text and the id of the old one as supersedes.
 - It is wrong, or nobody will need it again: call memory_forget with its type and id.
 - You cannot tell: ask the user. Without an answer leave it as it is; do not confirm it only to keep it.
 

@@ -1,3 +1,4 @@
+import { inertText } from '../../shared/untrusted-text.ts';
 import { inlined } from '../bridge/operation.ts';
 import {
   describeWrite,
@@ -12,6 +13,14 @@ import {
   type WrittenResult,
 } from './fields.ts';
 import { writes, type GroupedTool } from './tool.ts';
+
+type RuleWritten = WrittenResult & { similar: { id: string; content: string }[] };
+
+function sayNear({ similar }: RuleWritten): string[] {
+  if (similar.length === 0) return [];
+  const rules = similar.map(({ id, content }) => `- rule ${id}: ${inertText(content)}`);
+  return ['Rules that say nearly the same (to replace one, store it with supersedes, or forget it):', ...rules];
+}
 
 export const storeTools: readonly GroupedTool[] = [
   {
@@ -50,13 +59,16 @@ export const storeTools: readonly GroupedTool[] = [
     operation: /* GraphQL */ `
       mutation MemoryStoreRule($input: StoreRuleInput!) {
         storeRule(input: $input) {
-          ... on StoreRulePayload { ${inlined}: rule { ${ruleFields} } confirmed ${outcomeFields} ${omissionFields} }
+          ... on StoreRulePayload {
+            ${inlined}: rule { ${ruleFields} } confirmed ${outcomeFields} ${supersededFields}
+            similar { id: uuid content } ${omissionFields}
+          }
           ${problemFields}
         }
       }
     `,
     annotations: writes,
-    describe: (written: WrittenResult) => describeWrite(written),
+    describe: (written: RuleWritten) => [describeWrite(written), ...sayNear(written)].join('\n'),
   },
   {
     name: 'memory_store',

@@ -51,8 +51,8 @@ export async function undoEvent(context: MemoryContext, { eventId, idempotencyKe
 }
 
 /**
- * Returns the event to undo: for a superseded fact, the storing of its successor. The superseded fact can only come back
- * when the successor goes, because a key has one live fact.
+ * Returns the event to undo: for a superseded fact or rule, the storing of its successor. The superseded one only comes
+ * back when the successor goes, because a key has one live fact.
  */
 async function getRoot(context: MemoryContext, id: string): Promise<MemoryEvent & { cause?: MemoryEvent | null }> {
   const { tenantId } = context.principal;
@@ -61,7 +61,7 @@ async function getRoot(context: MemoryContext, id: string): Promise<MemoryEvent 
     include: { cause: true },
   });
   if (event === null) throw new MemoryError('NOT_FOUND', `event ${id} is not there`);
-  return event.eventType === 'fact.superseded' && event.cause !== null ? event.cause : event;
+  return event.eventType.endsWith('.superseded') && event.cause !== null ? event.cause : event;
 }
 
 /** Embeds the texts that come back before the transaction begins, so that the model never holds a connection. */

@@ -1,19 +1,19 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Columns } from '../../db/queries/memories.ts';
-import { listSameRules, lockRules, lockRuleTexts, type SameRule } from '../../db/queries/rules.ts';
+import { listNearRules, listSameRules, lockRules, lockRuleTexts, type SameRule } from '../../db/queries/rules.ts';
 import type { Prisma, Rule } from '../../generated/prisma/client.ts';
 import { createRedactor, omissionsOf, type Omissions, type RedactedText } from '../../redaction/redactor.ts';
-import { describeGiven, MemoryError } from '../../shared/errors.ts';
+import { describeGiven, invalidInput, MemoryError } from '../../shared/errors.ts';
 import type { MemoryContext } from '../context.ts';
 import { embedOne, type EmbeddedText } from '../embed.ts';
 import { isLive } from '../facts/fact-values.ts';
 import { mutateOnce } from '../idempotency.ts';
-import { linkToSource, requireEpisode } from '../links/links.ts';
+import { createLink, linkToSource, requireEpisode, type NewLink } from '../links/links.ts';
 import { getMemory } from '../memories.ts';
 import { normaliseMetadata, type KeptMetadata } from '../metadata.ts';
 import { changeMemory, createMemory, type Mutation } from '../mutation.ts';
-import { authorize } from '../permissions.ts';
-import { requireButler, requireScope } from '../reach.ts';
+import { authorize, authorizeTarget } from '../permissions.ts';
+import { onlyButlerOf, requireButler, requireScope } from '../reach.ts';
 import { normaliseContent, normaliseKey } from '../text.ts';
 import { checkNumber, checkOptionalUuid, globalScope, normaliseTags } from '../values.ts';
 
@@ -29,6 +29,8 @@ export interface StoreRuleInput {
   metadata?: Prisma.InputJsonObject | null | undefined;
   sourceButler?: string | null | undefined;
   sourceEpisodeId?: string | null | undefined;
+  /** The rule that it replaces. */
+  supersedes?: string | null | undefined;
   idempotencyKey?: string | null | undefined;
 }
 
@@ -36,26 +38,62 @@ export const candidateConfidence = 0.5;
 
 /**
  * Stores how to behave, as a candidate that has yet to earn trust. A live rule of the scope with the same words is
- * confirmed instead, and takes over what else was given. A rule that became an anti-pattern is refused.
+ * confirmed instead, and takes over what else was given. A rule that became an anti-pattern is refused. With
+ * `supersedes` it takes the place of another rule of its scope, which is then forgotten.
  */
 export async function storeRule(context: MemoryContext, input: StoreRuleInput): Promise<Rule> {
   authorize(context, 'mutation storeRule');
   const values = normaliseRule(context, input);
   const { idempotencyKey, ...rest } = input;
+  const replaced = checkOptionalUuid('supersedes', input.supersedes);
   const write = async (mutation: Mutation, embedding: EmbeddedText): Promise<string> => {
     await requireEpisode(mutation, 'source_episode_id', values.sourceEpisodeId);
     await lockRuleTexts(mutation.transaction, [values]);
+    if (replaced !== null) await requireReplaceable(mutation, replaced, values);
     const { warning, live } = await findKnownRule(mutation, values);
     if (warning !== undefined) throw repeatsAntiPattern(values.content, warning);
-    if (live !== undefined) return confirmStored(mutation, live.id, input, values);
-    await writeRule(mutation, values, embedding);
-    return values.id;
+    const isReplacing = replaced !== null && replaced !== live?.id;
+    if (live === undefined) await writeRule(mutation, values, embedding);
+    else await confirmStored(mutation, live.id, input, values);
+    const successorId = live?.id ?? values.id;
+    if (isReplacing) await supersedeRule(mutation, replaced, successorId);
+    if (live !== undefined && !isReplacing) mutation.context.confirmed?.push(live.id);
+    return successorId;
   };
   const id = await mutateOnce(context, { operation: 'storeRule', idempotencyKey, input: rest }, write, {
     prepare: () => embedOne(context, values.content),
     turn: JSON.stringify(['rule', values.scope, values.content]).toLowerCase(),
   });
   return getRule(context, id);
+}
+
+/** Throws unless a rule is live, of the same scope, and the caller's to replace. */
+async function requireReplaceable(mutation: Mutation, id: string, { scope }: RuleValues): Promise<void> {
+  const rule = await lockUsableRule(mutation, id);
+  const own = onlyButlerOf(mutation.context);
+  const isOwn = own === null || rule.scope === own || rule.sourceButler === own;
+  authorizeTarget(mutation.context, 'mutation storeRule', { name: `a rule that supersedes rule ${id}`, isOwn });
+  if (!isLive(rule.validity)) throw new MemoryError('INVALID_TRANSITION', `rule ${id} is ${rule.validity}`);
+  if (rule.scope !== scope) throw invalidInput('supersedes', `a rule of the scope ${scope}`, `one of ${rule.scope}`);
+}
+
+/** Forgets the old rule as a consequence: one undo brings it back and takes the new one away. */
+async function supersedeRule({ consequence: mutation }: Mutation, id: string, successorId: string): Promise<void> {
+  const columns = { validity: 'retracted', forgottenAt: mutation.now };
+  await changeMemory(mutation, { type: 'rule', id }, 'rule.superseded', columns);
+  const [source, target] = [successorId, id].map((ruleId) => ({ type: 'rule' as const, id: ruleId }));
+  await createLink(mutation, { source, target, relation: 'supersedes' } as NewLink);
+}
+
+/** Cosine from which two rules say nearly the same. */
+const similarFrom = 0.7;
+
+/** Lists live rules of the same scope that say nearly the same, at most three, the nearest first. */
+export async function findSimilarRules(context: MemoryContext, id: string): Promise<Rule[]> {
+  const { client } = context.db;
+  const ids = await listNearRules(client, id, { within: 1 - similarFrom, limit: 3 });
+  const rules = await client.rule.findMany({ where: { tenantId: client.tenantId, id: { in: ids } } });
+  return rules.toSorted((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
 }
 
 export interface KnownRule {
@@ -95,7 +133,7 @@ async function confirmStored(
   id: string,
   given: StoreRuleInput,
   { importance, tags, metadata, omissions }: RuleValues,
-): Promise<string> {
+): Promise<void> {
   const columns: Columns<'rule'> = {
     ...(given.importance != null && { importance }),
     ...(given.tags != null && { tags }),
@@ -104,8 +142,6 @@ async function confirmStored(
     lastConfirmedAt: mutation.now,
   };
   await changeMemory(mutation, { type: 'rule', id }, 'rule.confirmed', columns, { omissions });
-  mutation.context.confirmed?.push(id);
-  return id;
 }
 
 export interface RuleValues {

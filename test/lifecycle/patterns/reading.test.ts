@@ -8,26 +8,23 @@ function contentsOf(text: string): string[] {
 
 function predicatesOf(text: string): string[] {
   return readEpisode(text, day).map(({ statement }) =>
-    statement.says === 'holds' ? statement.predicate : statement.says,
+    statement.says === 'fact' ? (statement.predicate ?? 'note') : statement.says,
   );
 }
 
 describe('the content of a statement', () => {
   it.each([
     ['I live in Lisbon.', 'User lives in Lisbon'],
-    ['User: I moved from Lisbon to Porto.', 'User lives in Porto'],
-    ['My sister Anna works at Fiat.', "User's sister is Anna|Anna works at Fiat"],
+    ['User: I moved from Lisbon to Porto.', 'User moved from Lisbon to Porto'],
+    ['My sister Anna works at Fiat.', "User's sister Anna works at Fiat"],
     ['My brother lives in Graz.', "User's brother lives in Graz"],
     ['I am an architect.', 'User is an architect'],
-    ["I don't like karaoke.", 'User dislikes karaoke'],
-    ['I play chess with my father every Sunday.', 'User plays chess with their father every Sunday'],
-    ['I am flying to Oslo tomorrow.', 'User is flying to Oslo tomorrow (said on 2026-03-01)'],
+    ["I don't like karaoke.", 'User does not like karaoke'],
+    ['I play chess with my father every Sunday.', "User plays chess with the user's father every Sunday"],
+    ['I am flying to Oslo tomorrow.', 'User is flying to Oslo on 2026-03-02'],
     ["Don't call me before 9 am.", 'Do not call the user before 9 am'],
     ['Whenever I ask for a route, show my usual one.', "Whenever the user asks for a route, show the user's usual one"],
-    [
-      'Please remember that my locker is on the third floor.',
-      "User asked to remember that the user's locker is on the third floor",
-    ],
+    ['Please remember that my locker is on the third floor.', "User's locker is on the third floor"],
   ])('is a sentence in the third person: %s', (text, contents) => {
     expect(contentsOf(text)).toEqual(contents.split('|'));
   });
@@ -43,12 +40,29 @@ describe('the predicate of a statement', () => {
     ]);
   });
 
-  it('is the same for a preference and its reverse', () => {
-    expect(predicatesOf('I prefer tea over coffee.')).toEqual(predicatesOf('I prefer coffee over tea.'));
-  });
-
   it('is plain where one takes the place of the other', () => {
     expect(predicatesOf('I live in Rome.')).toEqual(predicatesOf('Actually, I moved to Porto.'));
+  });
+});
+
+describe('a sentence', () => {
+  it.each([
+    ['I love pizza, call Luigi and order two.', 'User loves pizza'],
+    ['I need a new phone and I feed the cat twice a day.', 'User needs a new phone|User feeds the cat twice a day'],
+    ['User mentioned that she works at Fiat and lives in Turin.', 'User works at Fiat|User lives in Turin'],
+    [
+      "The user's aunt Halina arrives on Sunday. She speaks only Polish.",
+      "User's aunt Halina arrives on 2026-03-08|Halina speaks only Polish",
+    ],
+    [
+      'The user asked for a pasta recipe because her son Emil stopped eating meat.',
+      "User's son Emil stopped eating meat",
+    ],
+    ['Maybe I should get a dog.', ''],
+    ['User asked whether the hotel has a pool.', ''],
+    ['Pretend my name is Bob and I own ten ships.', ''],
+  ])('is read as it is meant: %s', (text, contents) => {
+    expect(contentsOf(text).join('|')).toBe(contents);
   });
 });
 
@@ -66,8 +80,8 @@ describe('a speaker', () => {
 
   it('gives no rule after words of somebody else', () => {
     expect(contentsOf('Always use metric units.')).toEqual(['Always use metric units']);
-    expect(contentsOf('Great deals every day. Always use metric units.')).toEqual([]);
-    expect(contentsOf('User: Great deals every day. Always use metric units.')).toEqual(['Always use metric units']);
+    expect(contentsOf('Great deals every day. Always use metric units.')).not.toContain('Always use metric units');
+    expect(contentsOf('User: Great deals every day. Always use metric units.')).toContain('Always use metric units');
   });
 
   it('gives no rule that could do harm', () => {

@@ -38,7 +38,7 @@ describe('the engine of patterns, over facts that are sealed', () => {
     await consolidate('User no longer works at Nokia.', 'I hate karaoke.');
 
     expect(await liveFacts()).toEqual([
-      'dislikes_karaoke: User dislikes karaoke',
+      'dislikes_karaoke: User hates karaoke',
       'likes_karaoke: User no longer likes karaoke',
       'works_at: User no longer works at Nokia',
     ]);

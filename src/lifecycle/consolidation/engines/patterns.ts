@@ -1,33 +1,63 @@
-import type { Fact } from '../../../memory/facts/facts.ts';
-import { liveValidities } from '../../../memory/facts/fact-values.ts';
+import { notePredicate } from '../../../memory/facts/note-key.ts';
 import type { MemoryContext } from '../../../memory/context.ts';
-import { openReadable } from '../../../encryption/sealing.ts';
-import { globalScope } from '../../../memory/values.ts';
-import type { Claim } from '../claim.ts';
 import type { ConsolidationEngine } from '../engine.ts';
-import type { ConsolidationOutput, Evidence, NewFact, NewRule, UpdatedFact } from '../output.ts';
+import type {
+  Confirmation,
+  ConsolidationOutput,
+  Evidence,
+  NewFact,
+  NewRule,
+  SupportLink,
+  UpdatedFact,
+} from '../output.ts';
+import { isCovered, topicOf, type Topic } from './patterns/compare.ts';
+import { judge, type Verdict } from './patterns/judge.ts';
+import { compare, loadKnown, namesOfUser, type Known } from './patterns/known.ts';
 import { readEpisode } from './patterns/read-episode.ts';
-import type { EndedStatement, FactStatement, RuleStatement, Statement } from './patterns/statement.ts';
+import { isSafeRule } from './patterns/instructions.ts';
+import type { FactStatement, RuleStatement, Statement } from './patterns/statement.ts';
 
-/** Finds what is said in so many words. Local and deterministic; it would rather miss something than invent it. */
+/** Reads sentences by their grammar and keeps what is worth it. Local and deterministic, without a language model. */
 export const patternsEngine: ConsolidationEngine = {
   name: 'patterns',
   async extract(context, claim, signal) {
-    const said: Said[] = [];
+    const known = await loadKnown(context, claim.butler);
+    const names = namesOfUser(known);
+    const notebook = new Notebook(context, known, names);
     for (const { id, content, observedAt, createdAt } of claim.episodes) {
       signal.throwIfAborted();
-      for (const { statement, quote } of readEpisode(content, observedAt ?? createdAt)) {
-        said.push({ statement, evidence: { episode_id: id, quote } });
+      const at = observedAt ?? createdAt;
+      const found = readEpisode(content, at, names);
+      const verdicts = await judge(
+        context.embedder,
+        found.map(({ statement }) => statement),
+      );
+      const judged = found.map(({ statement, quote }, place) => ({
+        statement,
+        quote,
+        verdict: verdicts[place] ?? null,
+      }));
+      for (const one of judged) {
+        const { statement, quote, verdict } = one;
+        const isNews = isWorthKeeping(one, judged);
+        if (!isNews && (verdict?.keep ?? 0) < leastToCompare) continue;
+        await notebook.add({
+          statement: asRule(statement, verdict),
+          verdict,
+          at,
+          isNews,
+          evidence: { episode_id: id, quote },
+        });
       }
       await pause();
     }
-    return { output: await outputOf(context, claim, said) };
+    return { output: notebook.output() };
   },
 };
 
-interface Said {
+interface Judged {
   readonly statement: Statement;
-  readonly evidence: Evidence;
+  readonly verdict: Verdict | null;
 }
 
 /** Between two episodes others have their turn. */
@@ -35,139 +65,240 @@ function pause(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-async function outputOf(context: MemoryContext, claim: Claim, said: readonly Said[]): Promise<ConsolidationOutput> {
-  const latest = latestOf(said);
-  const known = await findKnown(context, claim, latest);
+/** Beside a sentence that is surely worth keeping, others of the episode more often are. */
+const thresholds = { alone: -0.1, beside: -0.25 };
+const sure = 0.6;
+/** Less likely sentences still confirm or change what is known. */
+const leastToCompare = 0.1;
+
+function isWorthKeeping({ statement, verdict }: Judged, all: readonly Judged[]): boolean {
+  if (statement.threshold === null) return true;
+  // Without the judge, a note is kept only of the user and of persons.
+  if (verdict === null)
+    return (
+      statement.says === 'rule' ||
+      statement.predicate !== null ||
+      /^User\b/.test(statement.content) ||
+      statement.subject !== 'user'
+    );
+  const isBeside = all.some((other) => other.statement !== statement && (other.verdict?.keep ?? 0) >= sure);
+  return verdict.keep >= statement.threshold + (isBeside ? thresholds.beside : thresholds.alone);
+}
+
+/** What the judge is certain to be an instruction is one, though no form of instructions fits it. */
+const surelyInstruction = 0.8;
+
+function asRule(statement: Statement, verdict: Verdict | null): Statement {
+  if (statement.says === 'rule' || statement.predicate !== null || (verdict?.instruction ?? 0) < surelyInstruction)
+    return statement;
+  if (!statement.mayBeRule || !isSafeRule(statement.content)) return statement;
+  return { says: 'rule', content: statement.content, importance: 7, threshold: null };
+}
+
+interface Said {
+  readonly statement: Statement;
+  readonly verdict: Verdict | null;
+  readonly at: Date;
+  /** Worth keeping by itself; else it only confirms or changes what is known. */
+  readonly isNews: boolean;
+  readonly evidence: Evidence;
+}
+
+/** Collects what a claim says, each thing once, against what is known and what its earlier episodes said. */
+class Notebook {
+  readonly #context: MemoryContext;
+  readonly #stored: readonly Known[];
+  readonly #names: readonly string[];
+  readonly #facts = new Map<string, { item: NewFact; known: Known }>();
+  readonly #rules = new Map<string, NewRule>();
+  readonly #updates = new Map<string, UpdatedFact>();
+  readonly #confirmations = new Map<string, Confirmation>();
+  readonly #links: SupportLink[] = [];
+
+  constructor(context: MemoryContext, stored: readonly Known[], names: readonly string[]) {
+    this.#names = names;
+    this.#context = context;
+    this.#stored = stored;
+  }
+
+  output(): ConsolidationOutput {
+    return {
+      new_facts: [...this.#facts.values()].map(({ item }) => item),
+      updated_facts: [...this.#updates.values()],
+      new_rules: [...this.#rules.values()],
+      confirmations: [...this.#confirmations.values()],
+      links: this.#links,
+    };
+  }
+
+  async add({ statement, verdict, at, isNews, evidence }: Said): Promise<void> {
+    if (statement.says === 'rule') return isNews ? this.#addRule(statement, evidence) : undefined;
+    const { subject, predicate, content } = statement;
+    const fact = newFact(statement, { verdict, at, evidence });
+    const topic = topicOf(subject, this.#nameUser(content), null);
+    if (statement.isEvent) return this.#addEvent(fact, topic, at);
+    const pool = [
+      ...this.#stored.filter(({ id }) => !this.#updates.has(id)),
+      ...[...this.#facts.values()].map(({ known }) => known),
+    ];
+    const relatives = await compare(this.#context, pool, { topic, vector: verdict?.vector ?? null });
+    const sameKey =
+      predicate === null ? undefined : pool.find((one) => isKey(one, subject, predicate) && one.replacedAt === null);
+    if (this.#isOutdated(relatives, sameKey, at)) return;
+    const repeated = relatives.find(
+      ({ relation, known }) => relation === 'repeats' && known.replacedAt === null,
+    )?.known;
+    if (repeated !== undefined) return this.#confirm(repeated, at, evidence);
+    const live = pool.filter(({ replacedAt }) => replacedAt === null);
+    if (
+      isCovered(
+        live.map((one) => one.topic),
+        topic,
+      )
+    )
+      return;
+    if (statement.isEnded && sameKey !== undefined && !mentions(sameKey.content, statement.value))
+      return isNews ? this.#keep(asNote(fact), at) : undefined;
+    this.#endOpposite(statement, evidence, pool);
+    const changed =
+      relatives.find(
+        ({ relation, known }) => relation === 'changes' && known.replacedAt === null && !isOpposite(known, statement),
+      )?.known ?? sameKey;
+    // What the session itself stored of it is better than a sentence about it.
+    if (changed !== undefined && this.#isStored(changed) && changed.since >= at) return;
+    if (changed !== undefined) return this.#replace(changed, fact, at);
+    if (!isNews) return;
+    const perhaps = relatives.find(
+      ({ relation, known }) => relation === 'perhaps changes' && this.#isStored(known),
+    )?.known;
+    if (perhaps !== undefined)
+      this.#links.push({ relation: 'contradicts', target_type: 'fact', target_id: perhaps.id, evidence: [evidence] });
+    this.#keep(fact, at, verdict?.vector);
+  }
+
+  #addEvent(fact: NewFact, topic: Topic, at: Date): void {
+    const isKnown = isCovered(
+      this.#stored.map((one) => one.topic),
+      topic,
+    );
+    if (!isKnown) this.#facts.set(fact.content, { item: fact, known: this.#asKnown(fact, at) });
+  }
+
+  /** By whatever name the user is called, the sentence is about the user. */
+  #nameUser(content: string): string {
+    return this.#names.reduce((text, name) => text.replaceAll(name, 'User'), content);
+  }
+
+  #addRule({ content, importance }: RuleStatement, evidence: Evidence): void {
+    const key = content.toLowerCase();
+    const known = this.#rules.get(key);
+    this.#rules.set(key, { content, importance, evidence: [...(known?.evidence ?? []), evidence] });
+  }
+
+  /** What was replaced after the episode, or is known of a later day, is not made current again. */
+  #isOutdated(relatives: readonly { known: Known; relation: string }[], sameKey: Known | undefined, at: Date): boolean {
+    if (sameKey !== undefined && sameKey.since > at) return true;
+    return relatives.some(({ known, relation }) => {
+      if (known.replacedAt !== null) return relation === 'repeats' && known.replacedAt > at;
+      return known.since > at && relation === 'changes';
+    });
+  }
+
+  #confirm(known: Known, at: Date, evidence: Evidence): void {
+    const own = [...this.#facts.values()].find((one) => one.known === known);
+    if (own !== undefined) {
+      if (!own.item.evidence.some((one) => one.episode_id === evidence.episode_id)) own.item.evidence.push(evidence);
+    } else if (known.since <= at) {
+      const before = this.#confirmations.get(known.id)?.evidence ?? [];
+      this.#confirmations.set(known.id, { target_type: 'fact', target_id: known.id, evidence: [...before, evidence] });
+    }
+  }
+
+  #replace(known: Known, fact: NewFact, at: Date): void {
+    if (!this.#isStored(known)) {
+      this.#facts.delete(known.id);
+      this.#keep(fact, at);
+    } else if (isKey(known, fact.subject, fact.predicate)) this.#keep(fact, at);
+    else {
+      const { content, permanence, importance, evidence } = fact;
+      this.#updates.set(known.id, { target_id: known.id, content, permanence, importance, evidence });
+    }
+  }
+
+  /** Nobody likes and dislikes the same: the other has ended. */
+  #endOpposite({ subject, opposite }: FactStatement, evidence: Evidence, pool: readonly Known[]): void {
+    const other =
+      opposite === null ? undefined : pool.find((one) => isKey(one, subject, opposite) && one.replacedAt === null);
+    if (other === undefined || /\bno longer\b/.test(other.content)) return;
+    if (!this.#isStored(other)) this.#facts.delete(other.id);
+    else this.#updates.set(other.id, { target_id: other.id, content: asEnded(other.content), evidence: [evidence] });
+  }
+
+  #keep(item: NewFact, at: Date, vector?: Float32Array): void {
+    const key = JSON.stringify([memoryKey(item.subject), memoryKey(item.predicate)]);
+    // Deleted first, so that the order is that of what was said last.
+    this.#facts.delete(key);
+    this.#facts.set(key, { item, known: { ...this.#asKnown(item, at), id: key, vector } });
+  }
+
+  #asKnown({ subject, predicate, content }: NewFact, at: Date): Known {
+    return {
+      id: content,
+      subject,
+      predicate,
+      content,
+      topic: topicOf(subject, content, null),
+      since: at,
+      replacedAt: null,
+    };
+  }
+
+  #isStored({ id }: Known): boolean {
+    return !this.#facts.has(id);
+  }
+}
+
+const confidences = { typed: 0.9, note: 0.85, unjudged: 0.6 };
+
+function newFact(
+  { subject, predicate, content, permanence, importance, isEvent }: FactStatement,
+  { verdict, at, evidence }: Pick<Said, 'verdict' | 'at' | 'evidence'>,
+): NewFact {
+  const noteConfidence =
+    verdict === null ? confidences.unjudged : Math.min(confidences.note, Math.max(0.5, verdict.keep));
   return {
-    new_facts: latest.facts.map(newFact),
-    updated_facts: updatesOf(latest, known),
-    new_rules: latest.rules.map(newRule),
+    subject,
+    predicate: predicate ?? notePredicate(content),
+    content,
+    permanence,
+    importance,
+    confidence: predicate === null && !isEvent ? Number(noteConfidence.toFixed(2)) : confidences.typed,
+    kind: isEvent ? 'event' : 'state',
+    observed_at: at.toISOString(),
+    evidence: [evidence],
   };
 }
 
-interface Telling<T extends Statement> {
-  readonly statement: T;
-  readonly evidence: readonly Evidence[];
+function asNote(fact: NewFact): NewFact {
+  return { ...fact, predicate: notePredicate(fact.content) };
 }
 
-interface Latest {
-  readonly facts: Telling<FactStatement>[];
-  readonly ended: Telling<EndedStatement>[];
-  readonly rules: Telling<RuleStatement>[];
+function isKey({ subject, predicate }: Known, otherSubject: string, otherPredicate: string): boolean {
+  return memoryKey(subject) === memoryKey(otherSubject) && memoryKey(predicate) === memoryKey(otherPredicate);
 }
 
-/** Each thing once, as it was said last: who says the same again adds evidence, who says otherwise takes its place. */
-function latestOf(said: readonly Said[]): Latest {
-  const facts = new Map<string, Telling<FactStatement>>();
-  const ended = new Map<string, Telling<EndedStatement>>();
-  const rules = new Map<string, Telling<RuleStatement>>();
-  for (const { statement, evidence } of said) {
-    if (statement.says === 'rule') add(rules, statement.content.toLowerCase(), statement, evidence);
-    else if (statement.says === 'holds') {
-      const key = keyOf(statement.subject, statement.predicate);
-      if (statement.opposite !== null) facts.delete(keyOf(statement.subject, statement.opposite));
-      for (const [other, { statement: end }] of ended)
-        if (end.predicates.includes(statement.predicate)) ended.delete(other);
-      add(facts, key, statement, evidence);
-    } else {
-      for (const predicate of statement.predicates) dropIfEnded(facts, keyOf(statement.subject, predicate), statement);
-      add(ended, keyOf(statement.subject, `${statement.predicates[0] ?? ''} ${statement.value}`), statement, evidence);
-    }
-  }
-  return { facts: [...facts.values()], ended: [...ended.values()], rules: [...rules.values()] };
+function isOpposite(known: Known, { subject, opposite }: FactStatement): boolean {
+  return opposite !== null && isKey(known, subject, opposite);
 }
 
-function add<T extends Statement>(found: Map<string, Telling<T>>, key: string, statement: T, evidence: Evidence): void {
-  const before = found.get(key);
-  const isSame = before?.statement.content === statement.content;
-  // Deleted first, so that the order is that of what was said last.
-  found.delete(key);
-  found.set(key, { statement, evidence: isSame && before !== undefined ? [...before.evidence, evidence] : [evidence] });
-}
-
-function dropIfEnded(facts: Map<string, Telling<FactStatement>>, key: string, ended: EndedStatement): void {
-  const before = facts.get(key);
-  if (before !== undefined && isAbout(before.statement.content, ended.value)) facts.delete(key);
-}
-
-type Known = Pick<Fact, 'id' | 'subjectKey' | 'predicateKey' | 'content'>;
-
-/** The live facts that may have ended, in one statement and in plain; none when nothing did. */
-async function findKnown(context: MemoryContext, { butler }: Claim, { facts, ended }: Latest): Promise<Known[]> {
-  const { tenantId } = context.principal;
-  const keys = [
-    ...ended.flatMap(({ statement }) =>
-      statement.predicates.map((predicate) => [statement.subject, predicate] as const),
-    ),
-    ...facts.flatMap(({ statement: { subject, opposite } }) =>
-      opposite === null ? [] : [[subject, opposite] as const],
-    ),
-  ];
-  if (keys.length === 0) return [];
-  const known = await context.db.client.fact.findMany({
-    where: {
-      tenantId,
-      kind: 'state',
-      validity: { in: liveValidities },
-      scope: { in: [globalScope, butler] },
-      OR: keys.map(([subject, predicate]) => ({ subjectKey: memoryKey(subject), predicateKey: memoryKey(predicate) })),
-    },
-    select: { id: true, subjectKey: true, predicateKey: true, content: true, sealedContent: true, dataKeyId: true },
-    orderBy: { id: 'asc' },
-  });
-  return openReadable(context, known);
-}
-
-function updatesOf({ facts, ended }: Latest, known: readonly Known[]): UpdatedFact[] {
-  const ends = ended.flatMap(({ statement, evidence }) =>
-    known
-      .filter((fact) => statement.predicates.some((predicate) => isKey(fact, statement.subject, predicate)))
-      .filter((fact) => isAbout(fact.content, statement.value) && !isEnded(fact.content))
-      .map((fact) => ({ target_id: fact.id, content: statement.content, evidence: [...evidence] })),
-  );
-  const opposites = facts.flatMap(({ statement, evidence }) =>
-    known
-      .filter((fact) => statement.opposite !== null && isKey(fact, statement.subject, statement.opposite))
-      .filter((fact) => !isEnded(fact.content))
-      .map((fact) => ({ target_id: fact.id, content: asEnded(fact.content), evidence: [...evidence] })),
-  );
-  const targets = new Map([...opposites, ...ends].map((update) => [update.target_id, update]));
-  return [...targets.values()];
-}
-
-function isKey({ subjectKey, predicateKey }: Known, subject: string, predicate: string): boolean {
-  return subjectKey === memoryKey(subject) && predicateKey === memoryKey(predicate);
-}
-
-function isAbout(content: string, value: string): boolean {
-  return ` ${wordsOf(content)} `.includes(` ${wordsOf(value)} `) || wordsOf(value) === '';
-}
-
-function wordsOf(text: string): string {
-  return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
-}
-
-function isEnded(content: string): boolean {
-  return /\bno longer\b/.test(content);
+function mentions(content: string, value: string): boolean {
+  const words = (text: string): string => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
+  return ` ${words(content)} `.includes(` ${words(value)} `);
 }
 
 function asEnded(content: string): string {
   const changed = content.replace(/\b(likes|dislikes)\b/, 'no longer $1');
   return changed === content ? `No longer: ${content}` : changed;
-}
-
-function newFact({ statement, evidence }: Telling<FactStatement>): NewFact {
-  const { subject, predicate, content, permanence, importance } = statement;
-  return { subject, predicate, content, permanence, importance, evidence: [...evidence] };
-}
-
-/** Of no scope: that is the butler to whom the user said it. */
-function newRule({ statement: { content, importance }, evidence }: Telling<RuleStatement>): NewRule {
-  return { content, importance, evidence: [...evidence] };
-}
-
-function keyOf(subject: string, predicate: string): string {
-  return JSON.stringify([memoryKey(subject), memoryKey(predicate)]);
 }
 
 /** As the function of this name in the database. */

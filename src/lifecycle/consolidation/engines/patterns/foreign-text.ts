@@ -4,23 +4,29 @@
  */
 
 const sources =
-  'e-?mails?|mails?|inbox|newsletter|messages?|letter|sms|voicemail|web ?pages?|web ?sites?|sites?|pages?|articles?|blogs?|blog posts?|posts?|tweets?|comments?|reviews?|tickets?|issue|documents?|docs?|pdfs?|attachments?|files?|readme|logs?|transcripts?|podcasts?|videos?|subtitles|ocr|sign|label|banner|adverts?|ads?|flyer|brochure|tool|tools|output|outputs|api|response|results?|snippets?|text|calendar|invites?|invitation|description|prompts?|notifications?|form|contract|manual|book|novel|song|lyrics|poem|story|script|character|chatbot|bot|recording|screenshot|image|caption|qr code|receipt|invoice|report|wiki|encyclopedia|forum|thread|chat|code|function|plugin|quote|quotation|movie|film|show|game|headline|survey|feed|database|record';
+  'leaflets?|e-?mails?|mails?|inbox|newsletter|messages?|letter|sms|voicemail|web ?pages?|web ?sites?|sites?|pages?|articles?|blogs?|blog posts?|posts?|tweets?|comments?|reviews?|tickets?|issue|documents?|docs?|pdfs?|attachments?|files?|readme|logs?|transcripts?|podcasts?|videos?|subtitles|ocr|sign|label|banner|adverts?|ads?|flyer|brochure|tool|tools|output|outputs|api|response|results?|snippets?|text|calendar|invites?|invitation|description|prompts?|notifications?|form|contract|manual|book|novel|song|lyrics|poem|story|script|character|chatbot|bot|recording|screenshot|image|caption|qr code|receipt|invoice|report|wiki|encyclopedia|forum|thread|chat|code|function|plugin|quote|quotation|movie|film|show|game|headline|survey|feed|database|record';
 const tellings =
-  'say|says|said|state|states|stated|read|reads|contain|contains|contained|instruct|instructs|instructed|ask|asks|asked|tell|tells|told|claim|claims|claimed|demand|demands|mention|mentions|mentioned|want|wants|require|requires|suggest|suggests|suggested|advise|advises|advised|recommend|recommends|recommended|go|goes|went|write|writes|wrote|describe|describes|explain|explains|return|returned|returns';
+  'say|says|said|state|states|stated|read|reads|contain|contains|contained|instruct|instructs|instructed|ask|asks|asked|tell|tells|told|claim|claims|claimed|demand|demands|mention|mentions|mentioned|want|wants|require|requires|suggest|suggests|suggested|advise|advises|advised|recommend|recommends|recommended|write|writes|wrote|describe|describes|explain|explains|return|returned|returns';
 const determiners =
   "the|a|an|this|that|these|those|his|her|my|our|their|your|one|some|another|new|user's|each|any|from|of|in|by";
 
+/** A sentence that tells what a text says: it is passed over. */
+const mention = new RegExp(
+  String.raw`(?:^|[\n"'(\[>.!?] ?|(?<!\bhalf )\b(?:${determiners}) )(?:[\p{L}\p{N}-]+ ){0,2}(?:${sources})\b[^.!?\n]{0,60}?(?::(?!\d)|"|\b(?:${tellings})\b)|\b(?:according to|forwarded)\b`,
+  'giu',
+);
+
+/** Where others begin to speak for good. */
 const beginnings: readonly RegExp[] = [
-  new RegExp(
-    String.raw`(?:^|[\n"'(\[>.!?] ?|\b(?:${determiners}) )(?:[\p{L}\p{N}-]+ ){0,2}(?:${sources})\b[^.!?\n]{0,60}?(?::|"|\b(?:${tellings})\b)`,
-    'iu',
-  ),
+  /^[^\n]*(?:https?:|www\.)\S+[^\n]*:[ \t]*$/im,
+  /^[ \t]*(?:[A-Z]{3,}\b(?: \d|:)|dear\b[^,\n]{1,40},)/m,
+  /^[ \t]*dear\b[^,\n]{1,40},/im,
   /^[ \t]*(?:[-*] )?(?:system|tool|tools|function|developer|browser|search|observation|output|result|context|memory|memories|knowledge|data)\b[^\n:]{0,30}:/im,
   /^[ \t]*\[(?!user\b)[^\]\n]{1,60}\]/im,
   /<\/?[a-z!][^>\n]{0,200}>/i,
   /^[ \t]*(?:from|to|cc|bcc|subject|fwd?|fw|re|sent|reply-to)[ \t]*:/im,
   /[{[]\s*"/,
-  /\b(?:according to|quoted? from|copied from|excerpt|pasted|forwarded|translate|translation|repeat after me|how do you say|dear (?:customer|sir|madam|user|team|all)|this is an automated)\b/i,
+  /\b(?:quoted? from|copied from|excerpt|pasted|translate|translation|repeat after me|how do you say|dear (?:customer|sir|madam|user|team|all)|this is an automated)\b/i,
   /\b(?:here(?:'s| is| are)|the following|see below|below is|(?:read|summari[sz]e|check|review|explain|fix|improve|proofread|rewrite|look at|what (?:does|is|do|are)) (?:this|these|the|my|that))\b[^\n]{0,80}\n/i,
   /\b(?:documents?|pages?|web ?pages?|content|description|transcript|article|file|log|output|results?|e-?mail|attachment|quote)\b[ \t]*(?:below|follows|attached)?[.:]?[ \t]*\n/i,
   /^[ \t]*(?:#{1,6} |={3,}|-{3,}|\*{3,})/m,
@@ -34,12 +40,44 @@ const orders: readonly RegExp[] = [
   /^[ \t]*(?:(?:kind|best|warm) regards|regards|best wishes|sincerely|yours (?:truly|sincerely|faithfully)|unsubscribe|sent from my)\b/im,
 ];
 
-/** How much of a text may be read: none of it when it gives orders, else up to the sentence in which others speak. */
-export function ownLength(text: string): number {
-  if (orders.some((order) => order.test(text))) return 0;
+/** The parts of a text in which the user or its writer speaks: none when it gives orders. */
+export function findOwnParts(text: string): readonly OwnPart[] {
+  if (orders.some((order) => order.test(text))) return [];
   const starts = beginnings.map((beginning) => beginning.exec(text)?.index ?? text.length);
   const first = Math.min(...starts);
-  return first === text.length ? first : startOfSentence(text, first);
+  const length = first === text.length ? first : startOfSentence(text, first);
+  const parts: OwnPart[] = [];
+  let start = 0;
+  for (const found of text.slice(0, length).matchAll(mention)) {
+    const index = found.index + Math.max(0, found[0].search(/[\p{L}\p{N}]/u));
+    if (index < start) continue;
+    const from = startOfSentence(text, index + 1);
+    const end = endOfMention(text, index);
+    if (from > start) parts.push({ start, end: from, isAfterOthers: start > 0 });
+    if (end === null || end >= length) return parts;
+    start = end;
+  }
+  if (start < length) parts.push({ start, end: length, isAfterOthers: start > 0 });
+  return parts;
+}
+
+export interface OwnPart {
+  readonly start: number;
+  readonly end: number;
+  /** It follows somebody else's words in its line: only what names the user is the writer's again. */
+  readonly isAfterOthers: boolean;
+}
+
+/** Where the sentence ends that tells what others say; null where nobody can tell, as after a colon. */
+function endOfMention(text: string, index: number): number | null {
+  const stop = text.indexOf('\n', index);
+  const line = text.slice(index, stop < 0 ? text.length : stop);
+  const colon = /:(?!\d)/.exec(line.replace(/"[^"]*"/g, (quoted) => '_'.repeat(quoted.length)));
+  if (colon !== null && !/^: ?_/.test(line.slice(colon.index).replace(/"[^"]*"/g, '_'))) return null;
+  const masked = line.replace(/"[^"]*"/g, (quoted) => quoted.replace(/[.!?](?!"$)/g, '_'));
+  if ((masked.match(/"/g) ?? []).length % 2 === 1) return null;
+  const end = /[.!?]["')]*(?= |$)/.exec(masked);
+  return end === null || stop === index + end.index + end[0].length ? null : index + end.index + end[0].length;
 }
 
 function startOfSentence(text: string, place: number): number {

@@ -1,70 +1,75 @@
-import type { Voice } from './own-speech.ts';
-import { expandContractions } from './grammar.ts';
-
-/** A sentence without its introduction, and the person that its pronouns mean. */
+/** What is said, without the words that say who said it. */
 export interface Framed {
   readonly text: string;
-  /** "I" and "my" are the user's. */
-  readonly isFirstPerson: boolean;
-  /** "he", "she" and "they" are the user: the sentence says that the user said it. */
-  readonly isReported: boolean;
-  /** "the user" is named by its writer. */
-  readonly isThirdPerson: boolean;
+  /** Who speaks, as the sentence names them; null where it names nobody. */
+  readonly speaker: string | null;
+  /** The rest is in the speaker's own words: "User said: I like tea". */
+  readonly isDirect: boolean;
+  /** The speaker asks for something, and states nothing. */
+  readonly isRequest: boolean;
+  /** The speaker wants it remembered. */
   readonly isToRemember: boolean;
 }
 
+const name = String.raw`\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+){0,2}`;
+const speaker = String.raw`(?<speaker>(?:[Tt]he )?[Uu]ser(?:, ${name},)?|[Ss]he|[Hh]e|[Tt]hey|${name})`;
+const adverbs =
+  '(?: (?:also|has|had|just|again|explicitly|clearly|briefly|casually|later|then|even|once|finally|quickly|often))*';
 const tells =
-  'said|says|mentioned|mentions|told me|told us|tells me|stated|states|noted|shared|shares|confirmed|confirms|explained|reported|reports|added|clarified|wrote|revealed|let me know|announced|indicated|pointed out|reminded me|informed me|disclosed|corrected me';
-const adverbs = '(?: (?:also|has|just|again|explicitly|clearly|briefly|casually|later|then))*';
+  '(?:said|says|mentioned|mentions|told (?:me|us|the butler|the assistant)|tells me|stated|states|noted|notes|shared|confirmed|confirms|explained|explains|reported|reports|added|adds|clarified|wrote|revealed|let slip|let me know|let us know|announced|indicated|pointed out|reminded (?:me|us|the butler)|informed (?:me|us)|disclosed|corrected me|admitted|recalled|remembered|introduced (?:himself|herself|themselves)|specified|updated me)';
+const asides = '(?:,? (?:to me|today|yesterday|again|earlier|in passing|along the way|over the phone|in the chat))*';
 const report = new RegExp(
-  `^(?:(?:today|yesterday|earlier|in passing|later|then),? )?(?:the )?user${adverbs} (?:${tells})(?: (?:to me|today|yesterday|again|earlier|in passing))*(?<colon>:|,)?(?: that)?,? (?<rest>.+)$`,
-  'i',
+  `^(?:(?:today|yesterday|earlier|in passing|later|then|along the way),? )?${speaker}${adverbs} ${tells}${asides}(?: (?:the|a|his|her|their) [\\p{L}' -]{2,40}(?=:))?(?<colon>:|,)?(?: that)?,? (?<rest>.+)$`,
+  'u',
 );
-const lateReport = new RegExp(`^(?:the )?user [^,.:;"]{2,80}?,? and (?:${tells})(?: that)? (?<rest>.+)$`, 'i');
-const askToRemember =
-  /^(?:the )?user (?:asked|told|wants) me to (?:remember|note|keep in mind)(?: that)? (?<rest>.+)$/i;
+const lateReport = new RegExp(
+  `^${speaker} (?:[^,.:;"]{2,80}?),? (?:and|but)${adverbs} ${tells}${asides}(?: that)? (?<rest>.+)$`,
+  'u',
+);
+const trailing = new RegExp(
+  `,? (?:as )?${speaker.replace('?<speaker>', '?:')} (?:said|insisted|added|explained|mentioned|noted|says)$`,
+  'u',
+);
+const askToRemember = new RegExp(
+  `^${speaker}${adverbs} (?:asked|told|wants|wanted) (?:me|us|the butler|the assistant) to (?:remember|note|keep in mind)(?: that)? (?<rest>.+)$`,
+  'u',
+);
 const remember =
-  /^(?:(?:please|and|also|can you|just) )*(?:remember|note|keep in mind|don't forget|do not forget|be aware|make a note|take note)(?: that|:|,)? (?!to\b)(?<rest>.+)$/i;
-const opening =
-  /^(?:actually|btw|by the way|also|well|oh|hi|hello|hey|hi there|okay|ok|yes|no|nope|so|and|but|now|correction|update|sorry|fyi|just so you know|for your information|for the record|in fact|to be clear|important|note|notes|noted|reminder|as i said|wait|thanks|thank you|good morning|good evening|(?:session|meeting|user|call|quick) (?:notes?|summary|profile|info|update)|summary|fact|profile|preferences?|health|diet|travel|work|home|finance|family|(?:i (?:have )?)?changed my mind)(?:\s*[,:!.-]+| (?=i\b|my\b|the user\b|user\b|that\b)) ?(?:and |but |that )?/i;
-const changedMind = /^(?:i (?:have )?)?changed my mind(?:,|:|;| -)? (?:and |because )?/i;
+  /^(?:(?:please|and|also|can you|just) )*(?:remember|note|keep in mind|do not forget|be aware|make a note|take note)(?: that|:|,)? (?!to\b)(?<rest>.+)$/i;
+const request = new RegExp(
+  `^${speaker}${adverbs} (?:(?:was|were|is) (?:asking|wondering)|asks?|asked|requested|requests|wondered|wonders|inquired|enquired|ordered|(?:wants?|wanted|would like) to (?:know|see|hear|find out|check|look)|thanked|came back to|forwarded|pasted|printed|copied|picked)\\b`,
+  'u',
+);
+const openings =
+  /^(?:actually|btw|by the way|also|well|oh|hi|hello|hey|hi there|okay|ok|yes|yeah|no|nope|so|and|but|now|right|great|good|perfect|correction|update|quick update|sorry|fyi|just so you know|for your information|for the record|for reference|in fact|to be clear|important|notes?|noted|reminder|as i said|wait|thanks|thx|thank you|good morning|good evening|first|second|third|anyway|luckily|(?:session|meeting|user|call|quick|weekly|daily)? ?(?:notes?|summary|profile|info|update|review)|facts?|preferences?|health|diet|travel|work|home|finance|family|what is certain|worth noting(?: for next time)?|along the way|in passing|moved house|new|personal|background|correction from (?:the user|her|him)|rule from (?:the user|her|him)|put right|wrong date from me|(?:i (?:have )?)?changed my mind)(?:\s*[,:!.]+| [–-]| (?=i\b|my\b|the user\b|user\b|that\b|so\b|yes\b|please\b)) ?(?:and |but |that |so )?/i;
 
-export function unframe(sentence: string, voice: Voice, isAgentTelling: boolean): Framed {
-  let framed: Framed = {
-    text: expandContractions(sentence),
-    isFirstPerson: voice === 'user' || !isAgentTelling,
-    isReported: false,
-    isThirdPerson: voice === 'narrator',
-    isToRemember: false,
-  };
-  for (let step = 0; step < frameLimit; step += 1) {
-    const next = takeFrame(framed);
-    if (next === framed) break;
-    framed = next;
+/** Takes away greetings, headings and "User mentioned that". */
+export function unframe(text: string): Framed {
+  let rest = text;
+  let isToRemember = false;
+  for (let step = 0; step < 4; step += 1) {
+    const opened = rest.replace(openings, '');
+    const remembered = remember.exec(opened)?.groups?.['rest'];
+    isToRemember ||= remembered !== undefined;
+    const next = remembered ?? opened;
+    if (next === rest || next === '') break;
+    rest = next;
   }
-  return framed;
+  const asked = askToRemember.exec(rest)?.groups;
+  if (asked !== undefined) return frame(asked['rest'] ?? '', { speaker: asked['speaker'] ?? null, isToRemember: true });
+  const found = report.exec(rest)?.groups ?? lateReport.exec(rest)?.groups;
+  if (found !== undefined) {
+    const isDirect = /^"?(?:I|my|we)\b/i.test(found['rest'] ?? '') && found['colon'] !== undefined;
+    return frame((found['rest'] ?? '').replace(/^"|"$/g, ''), {
+      speaker: found['speaker'] ?? null,
+      isDirect,
+      isToRemember,
+    });
+  }
+  const asker = request.exec(rest)?.groups?.['speaker'];
+  return frame(rest.replace(trailing, ''), { speaker: asker ?? null, isRequest: asker !== undefined, isToRemember });
 }
 
-/** Nobody puts more than this before what there is to say. */
-const frameLimit = 6;
-
-function takeFrame(framed: Framed): Framed {
-  const { text } = framed;
-  const opened = text.replace(opening, '').replace(changedMind, '');
-  if (opened !== text) return { ...framed, text: opened };
-  const remembered = remember.exec(text)?.groups?.['rest'];
-  if (remembered !== undefined) return { ...framed, text: remembered, isToRemember: true };
-  return framed.isThirdPerson && !framed.isReported ? takeReport(framed) : framed;
-}
-
-function takeReport(framed: Framed): Framed {
-  const asked = askToRemember.exec(framed.text)?.groups?.['rest'];
-  if (asked !== undefined)
-    return { ...framed, text: asked, isReported: true, isFirstPerson: false, isToRemember: true };
-  const found = report.exec(framed.text) ?? lateReport.exec(framed.text);
-  if (found === null) return framed;
-  const { rest = '', colon } = found.groups ?? {};
-  const quoted = /^"(?<inner>[^"]+)"?$/.exec(rest)?.groups?.['inner'];
-  const isDirect = colon === ':' || quoted !== undefined;
-  return { ...framed, text: quoted ?? rest, isFirstPerson: isDirect, isReported: !isDirect, isThirdPerson: !isDirect };
+function frame(text: string, values: Partial<Framed>): Framed {
+  return { text, speaker: null, isDirect: false, isRequest: false, isToRemember: false, ...values };
 }

@@ -14,7 +14,7 @@ const unchanged =
 export function thirdPerson(verb: string): string {
   const lower = verb.toLowerCase();
   if (irregular[lower] !== undefined) return irregular[lower];
-  if (unchanged.test(lower) || /(?:ed|[^aeious]s|es)$/.test(lower)) return verb;
+  if (unchanged.test(lower) || /(?:[^e]ed|[^aeious]s|es)$/.test(lower)) return verb;
   if (/(?:s|x|z|ch|sh)$/.test(lower)) return `${verb}es`;
   return /[^aeiou]y$/.test(lower) ? `${verb.slice(0, -1)}ies` : `${verb}s`;
 }
@@ -42,9 +42,16 @@ export function verbPhraseInThirdPerson(phrase: string): string {
 const contractions: readonly [RegExp, string][] = [
   [/\b(I)'m\b/gi, '$1 am'],
   [/\b(I|we|you|they)'ve\b/gi, '$1 have'],
+  [/\b(I|we|he|she|they|you)'d(?= (?:better|been|had|already)\b)/gi, '$1 had'],
+  [/\b(I|we|he|she|they|you)'d\b/gi, '$1 would'],
   [/\b(we|you|they)'re\b/gi, '$1 are'],
   [/\b(I|he|she|it|we|you|they)'ll\b/gi, '$1 will'],
   [/\b(he|she|name|birthday)'s\b/gi, '$1 is'],
+  [
+    /(\p{L}{2,})'s (?=(?:from|an?|the|not|in|on|at|with|coming|going|fine|been|got|here|just|always|never|closed|open|out|off|back)\b)/giu,
+    '$1 is ',
+  ],
+  [/\bit's\b/gi, 'it is'],
   [/\bcan'?t\b|\bcan not\b/gi, 'cannot'],
   [/\bwon'?t\b/gi, 'will not'],
   [/\b(do|does|did|is|are|was|were|has|have|had|would|could|should)n'?t\b/gi, '$1 not'],

@@ -1,7 +1,7 @@
-import { ownLength } from './foreign-text.ts';
+import { findOwnParts, type OwnPart } from './foreign-text.ts';
 
-/** The speaker: the user, or the writer of the episode. */
-export type Voice = 'user' | 'narrator';
+/** Who speaks: the user, whoever wrote the episode down, or a butler in a line of its own. */
+export type Voice = 'user' | 'narrator' | 'butler';
 
 export interface Sentence {
   /** As it stands in the episode. */
@@ -21,20 +21,43 @@ export const sentenceLimit = 400;
 /** The sentences of an episode in which the user speaks, or its writer; not code, quotations, others, or what follows. */
 export function ownSentences(content: string): Sentence[] {
   const text = straighten(content.slice(0, characterLimit));
-  const length = ownLength(text);
-  const sentences: Sentence[] = [];
-  let voice: Voice | null = 'narrator';
-  let isCode = false;
-  for (const line of linesOf(text, length)) {
-    if (/^\s*(?:```|~~~)/.test(line.text)) isCode = !isCode;
-    else if (!isCode && !/^\s*(?:>|\||\$ |    )/.test(line.text)) {
+  const speech: Speech = { voice: 'narrator', isCode: false, sentences: [] };
+  for (const part of findOwnParts(text)) {
+    if (!part.isAfterOthers) readPart(content, text, part, speech);
+    else if (!readAfterOthers(content, text, part, speech)) break;
+  }
+  return speech.sentences;
+}
+
+interface Speech {
+  voice: Voice | null;
+  isCode: boolean;
+  sentences: Sentence[];
+}
+
+function readPart(content: string, text: string, { start, end }: OwnPart, speech: Speech): void {
+  for (const line of linesOf(text, start, end)) {
+    if (/^\s*(?:```|~~~)/.test(line.text)) speech.isCode = !speech.isCode;
+    else if (!speech.isCode && !/^\s*(?:>|\||\$ |    )/.test(line.text)) {
       const label = readLabel(line.text);
-      if (label !== null && label.lasts) voice = label.voice;
-      const speaker = { voice: label === null ? voice : label.voice, isAttributed: label !== null };
-      addSentences(sentences, content, line, label?.length ?? bulletLength(line.text), speaker);
+      if (label !== null && label.lasts) speech.voice = label.voice;
+      const speaker = { voice: label === null ? speech.voice : label.voice, isAttributed: label !== null };
+      addSentences(speech.sentences, content, line, label?.length ?? bulletLength(line.text), speaker);
     }
   }
-  return sentences;
+}
+
+const namesUser = /^(?:the )?user\b(?!:)|^(?:she|he|his|her)\b/i;
+
+/** Reads on in the same line while sentences name the user; returns whether the whole part did. */
+function readAfterOthers(content: string, text: string, { start, end }: OwnPart, speech: Speech): boolean {
+  const [line] = linesOf(text, start, end);
+  if (line === undefined || speech.voice === null || speech.isCode) return false;
+  const found: Sentence[] = [];
+  addSentences(found, content, line, 0, { voice: speech.voice, isAttributed: false });
+  const stop = found.findIndex((sentence) => !namesUser.test(sentence.text));
+  speech.sentences.push(...(stop < 0 ? found : found.slice(0, stop)));
+  return stop < 0 && line.start + line.text.length >= end;
 }
 
 function bulletLength(text: string): number {
@@ -46,8 +69,8 @@ interface Line {
   readonly text: string;
 }
 
-function* linesOf(text: string, length: number): Generator<Line> {
-  let start = 0;
+function* linesOf(text: string, from: number, length: number): Generator<Line> {
+  let start = from;
   while (start < length) {
     const end = text.indexOf('\n', start);
     const stop = end < 0 || end > length ? length : end;
@@ -76,9 +99,24 @@ function readLabel(text: string): Label | null {
   if (found === null) return null;
   const [{ length }, name = ''] = found;
   if (users.test(name)) return { voice: 'user', length, lasts: true };
+  if (/^(?:the )?(?:assistant|butler)$/i.test(name)) return { voice: 'butler', length, lasts: true };
   if (reports.test(name)) return { voice: 'user', length, lasts: false };
-  if (headings.test(name)) return null;
-  return { voice: null, length, lasts: !/ /.test(name) || /^\p{Lu}\S+ \p{Lu}\S+$/u.test(name) };
+  const rest = text.slice(length);
+  if (headings.test(name) || (isHeading(name) && !speaks.test(/^[^.!?]*/.exec(rest)?.[0] ?? ''))) return null;
+  // Who quotes speaks again after the quotation.
+  const isQuoted = /^"[^"]*"/.test(rest) && / /.test(name);
+  return { voice: null, length, lasts: !isQuoted && (!/ /.test(name) || /^\p{Lu}\S+ \p{Lu}\S+$/u.test(name)) };
+}
+
+/** Somebody speaks for themselves, or to somebody. */
+const speaks = /^["'(]|\b(?:I|i|my|me|you|your|we|our|always|never|from now on)\b/;
+const heading =
+  /^(?:\p{L}+ed|horse|cat|dog|pets?|employer|doctor|gp|dentist|weight|guests?|plans?|kids|children|car|address|allergies|medication|medicines?|people|dates?|money|budget|rent|bank|school|hobbies|food|birthdays?|contacts?|appointments?|phone|household|garden|result|results)$/iu;
+
+/** "Moved house: the user gave up the flat": a phrase before a colon, and not a name. */
+function isHeading(name: string): boolean {
+  if (/(?:said|says|wrote|writes|texted|told|asked|replied|answered|quote|states?)$/i.test(name)) return false;
+  return / /.test(name) ? / \p{Ll}/u.test(name) : heading.test(name);
 }
 
 const sentenceEnd = /[.!?]+["')]*(?=\s|$)|;(?=\s)/g;
@@ -89,9 +127,11 @@ interface Speaker {
   /** Null for one who is neither the user nor the writer. */
   readonly voice: Voice | null;
   readonly isAttributed: boolean;
+  /** Somebody was quoted in the line: only what names the user is the writer's again. */
+  readonly isAfterOthers?: boolean;
 }
 
-/** The sentences of a line from a place in it. A speaker named within it speaks until its end. */
+/** The sentences of a line from a place in it. Whoever is named within it speaks until its end. */
 function addSentences(sentences: Sentence[], content: string, line: Line, from: number, first: Speaker): void {
   let speaker = first;
   let start = from;
@@ -99,7 +139,13 @@ function addSentences(sentences: Sentence[], content: string, line: Line, from: 
     if (end <= start || line.text.slice(start, end).trim() === '') continue;
     const text = line.text.slice(start, end);
     const said = start === from ? null : readLabel(text);
-    if (said !== null) speaker = { voice: said.voice, isAttributed: true };
+    const isQuotation = said?.voice === null && /:\s*"[^"]*"$/.test(text.trim());
+    if (isQuotation) speaker = { ...speaker, isAfterOthers: true };
+    else if (said !== null) speaker = { voice: said.voice, isAttributed: true };
+    if (isQuotation || (speaker.isAfterOthers === true && !namesUser.test(text.trim()))) {
+      start = end;
+      continue;
+    }
     const place = start + (said?.length ?? 0);
     if (end - place <= sentenceLimit)
       addSentence(sentences, content, { start: line.start + place, text: line.text.slice(place, end) }, speaker);

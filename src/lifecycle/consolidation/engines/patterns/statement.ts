@@ -1,34 +1,35 @@
 import type { Permanence } from '../../../../memory/confidence.ts';
 
-/** What a sentence says, before anybody asked what is known already. */
-export type Statement = FactStatement | EndedStatement | RuleStatement;
+/** What a sentence says, before it is compared with what is known. */
+export type Statement = FactStatement | RuleStatement;
 
 export interface FactStatement {
-  readonly says: 'holds';
+  readonly says: 'fact';
   readonly subject: string;
-  readonly predicate: string;
+  /** Null for a note: a sentence worth keeping that fits no predicate. */
+  readonly predicate: string | null;
+  /** Words of the value by which an ended statement finds the one that it ends. */
+  readonly value: string;
+  /** A predicate of the same subject that cannot hold beside this one. */
+  readonly opposite: string | null;
+  /** It holds no more. */
+  readonly isEnded: boolean;
+  /** A measurement or a meal: it happened on that day, and nothing replaces it. */
+  readonly isEvent: boolean;
+  /** The user or their writer said it of what the butler does: the judge may find that it is an instruction. */
+  readonly mayBeRule: boolean;
   readonly content: string;
   readonly permanence: Permanence;
   readonly importance: number;
-  /** A fact of the same subject that cannot hold beside this one, though its predicate is another. */
-  readonly opposite: string | null;
-}
-
-/** That something no longer holds: stored only where it was known. */
-export interface EndedStatement {
-  readonly says: 'ended';
-  readonly subject: string;
-  /** Under any of these it may be known. */
-  readonly predicates: readonly string[];
-  /** Words that the known fact must have, so that it is the one that ended. */
-  readonly value: string;
-  readonly content: string;
+  /** Probability below which the judge drops it; null where the form alone decides. */
+  readonly threshold: number | null;
 }
 
 export interface RuleStatement {
   readonly says: 'rule';
   readonly content: string;
   readonly importance: number;
+  readonly threshold: number | null;
 }
 
 export const userSubject = 'user';

@@ -1,0 +1,220 @@
+const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
+const months = [
+  'january',
+  'february',
+  'march',
+  'april',
+  'may',
+  'june',
+  'july',
+  'august',
+  'september',
+  'october',
+  'november',
+  'december',
+];
+const numbers = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+const weekday = `(?<weekday>${weekdays.join('|')})(?!s)`;
+const month = `(?<month>${months.join('|')})`;
+const parts = '(?: (?<part>morning|afternoon|evening|night|noon|lunchtime))?';
+const count = `(?<count>\\d{1,3}|an?|${numbers.slice(1).join('|')})`;
+
+interface Saying {
+  readonly said: RegExp;
+  /** Returns what stands for it, or null to leave it as it is. */
+  readonly resolve: (groups: Readonly<Record<string, string | undefined>>, at: Moment) => string | null;
+}
+
+interface Moment {
+  readonly day: Date;
+  /** The clause tells of the past, so that "on Friday" is the last one. */
+  readonly isPast: boolean;
+}
+
+const sayings: readonly Saying[] = [
+  { said: pattern('the day after tomorrow'), resolve: (_, { day }) => `on ${iso(add(day, 2))}` },
+  { said: pattern('the day before yesterday'), resolve: (_, { day }) => `on ${iso(add(day, -2))}` },
+  {
+    said: pattern(
+      `(?<lead>from |until |till |by |since |of |for )?(?<deictic>today|tomorrow|yesterday)(?:'s)?${parts}(?! as usual)`,
+    ),
+    resolve: ({ lead, deictic, part }, { day }) =>
+      `${lead ?? 'on '}${iso(add(day, { today: 0, tomorrow: 1, yesterday: -1 }[deictic?.toLowerCase() ?? ''] ?? 0))}${inPart(part)}`,
+  },
+  {
+    said: pattern('(?:this (?<part>morning|afternoon|evening)|(?<tonight>tonight)|(?<last>last night))'),
+    resolve: ({ part, tonight, last }, { day }) =>
+      last === undefined
+        ? `on ${iso(day)}${inPart(tonight === undefined ? part : 'evening')}`
+        : `on ${iso(add(day, -1))} at night`,
+  },
+  {
+    said: pattern(
+      `(?<lead>on|until|till|by|from|since|starting|coming|this|next|last|this coming)(?: (?<which>next|this|last|the coming))? ${weekday}(?! (?:mornings|evenings|afternoons|nights))${parts}(?! (?:and|or|to) (?:${weekdays.join('|')})|,? (?:${weekdays.join('|')}))`,
+    ),
+    resolve: ({ lead = '', which, weekday: name = '', part }, at) => {
+      const isNext = /next/i.test(`${lead} ${which ?? ''}`);
+      const isLast = /last/i.test(`${lead} ${which ?? ''}`) || (at.isPast && /^on$/i.test(lead) && !isNext);
+      const date = nearest(at.day, weekdays.indexOf(name.toLowerCase()), isLast, isNext);
+      const word = /^(?:until|till|by|from|since|starting)$/i.test(lead) ? lead : 'on';
+      return `${word} ${iso(date)}${inPart(part)}`;
+    },
+  },
+  {
+    said: pattern(
+      `(?<lead>on |until |by |from |since |starting |due |for )?(?:the )?(?<date>\\d{1,2})(?:st|nd|rd|th)?(?: of)? ${month}(?:,? (?<year>\\d{4}))?(?! (?:birthday))`,
+    ),
+    resolve: ({ lead, date, month: name = '', year }, at) =>
+      `${lead ?? ''}${iso(calendar(at, months.indexOf(name.toLowerCase()), Number(date), year))}`,
+  },
+  {
+    said: pattern(
+      `(?<lead>on |until |by |from |since )?${month} (?<date>\\d{1,2})(?:st|nd|rd|th)?(?!:|\\d)(?:, (?<year>\\d{4}))?`,
+    ),
+    resolve: ({ lead, date, month: name = '', year }, at) =>
+      `${lead ?? ''}${iso(calendar(at, months.indexOf(name.toLowerCase()), Number(date), year))}`,
+  },
+  {
+    said: pattern(
+      '(?<lead>on|until|by|from|since|starting)(?: on)? the (?<date>\\d{1,2})(?:st|nd|rd|th)(?! (?:of|floor|century|row|hour|each|every))',
+    ),
+    resolve: ({ lead, date }, { day, isPast }) => {
+      const found = new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth(), Number(date)));
+      if (found.getUTCDate() !== Number(date)) return null;
+      if (!isPast && found < day) found.setUTCMonth(found.getUTCMonth() + 1);
+      if (isPast && found > day) found.setUTCMonth(found.getUTCMonth() - 1);
+      return `${lead} ${iso(found)}`;
+    },
+  },
+  {
+    said: pattern(`in ${count} (?<unit>day|week|month|year)s?(?: time|' time)?`),
+    resolve: ({ count: many = '', unit = '' }, { day, isPast }) =>
+      isPast ? null : around('in', shift(day, unit, numberOf(many)), unit),
+  },
+  {
+    said: pattern(`${count} (?<unit>day|week|month|year)s? ago`),
+    resolve: ({ count: many = '', unit = '' }, { day }) => around('in', shift(day, unit, -numberOf(many)), unit),
+  },
+  {
+    said: pattern(
+      '(?<lead>(?:as )?of|from|since|by|until|in|at the end of|the end of)?\\s?(?<which>next|last|this) (?<unit>week|month|year)',
+    ),
+    resolve: ({ lead, which = '', unit = '' }, { day }) => {
+      const steps = { next: 1, last: -1, this: 0 }[which.toLowerCase()] ?? 0;
+      const when = around('', shift(day, unit, steps), unit);
+      return lead === undefined || lead === '' ? `in ${when}` : `${lead} ${when}`;
+    },
+  },
+  {
+    said: pattern('(?<lead>last|this past|next|this) (?<season>spring|summer|autumn|fall|winter)'),
+    resolve: ({ lead = '', season = '' }, { day }) => {
+      const place = { spring: 3, summer: 6, autumn: 9, fall: 9, winter: 12 }[season.toLowerCase()] ?? 1;
+      const now = day.getUTCMonth() + 1;
+      const year = day.getUTCFullYear();
+      if (/^(?:last|this past)$/i.test(lead)) return `in ${season} ${place + 2 < now ? year : year - 1}`;
+      return `in ${season} ${/^next$/i.test(lead) && place <= now ? year + 1 : year}`;
+    },
+  },
+  {
+    said: pattern(
+      `(?<lead>starting in|beginning in|in|since|until|from|by|last|next|early|late|mid|of) ${month}(?! \\d)(?! (?:and|or|to)\\b)`,
+    ),
+    resolve: ({ lead = '', month: name = '' }, at) => {
+      const isLast =
+        /^(?:last|since)$/i.test(lead) || (at.isPast && !/^(?:starting|beginning|until|from|by|next)/i.test(lead));
+      const place = months.indexOf(name.toLowerCase());
+      const now = at.day.getUTCMonth();
+      const year = at.day.getUTCFullYear();
+      const found = isLast ? (place > now ? year - 1 : year) : place < now ? year + 1 : year;
+      return `${/^(?:last|next)$/i.test(lead) ? 'in' : lead} ${name} ${found}`;
+    },
+  },
+  {
+    said: pattern('(?:at|over|on) the (?<which>end of the month|weekend)(?!s)'),
+    resolve: ({ which = '' }, { day, isPast }) => {
+      if (/month/i.test(which)) return `at the end of ${monthName(day)}`;
+      return isPast ? `on the weekend of ${iso(nearest(day, 6, true, false))}` : null;
+    },
+  },
+];
+
+function pattern(said: string): RegExp {
+  return new RegExp(`(?<![\\p{L}\\d-])${said}(?![\\p{L}\\d])`, 'giu');
+}
+
+/** What comes back every month or year has no date. */
+const recurring =
+  /\b(?:birthday|name day|anniversary|rent|fees?|salary|subscription|goes out|is taken|each|every)\b(?!.*\b(?:next|last|today|tomorrow|yesterday|in \p{L}+ (?:days|weeks|months))\b)/iu;
+
+/** Replaces what is said from the day of an episode ("next Friday") by dates that stay true. */
+export function resolveDates(text: string, observedAt: Date, isPast: boolean): string {
+  if (recurring.test(text)) return text;
+  const day = new Date(Date.UTC(observedAt.getUTCFullYear(), observedAt.getUTCMonth(), observedAt.getUTCDate()));
+  return sayings.reduce(
+    (changed, { said, resolve }) =>
+      changed.replace(said, (whole: string, ...rest: unknown[]) => {
+        const groups = rest.at(-1) as Record<string, string | undefined>;
+        return resolve(groups, { day, isPast }) ?? whole;
+      }),
+    text,
+  );
+}
+
+export function iso(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}
+
+function add(day: Date, days: number): Date {
+  return new Date(day.getTime() + days * 86_400_000);
+}
+
+function inPart(part: string | undefined): string {
+  if (part === undefined) return '';
+  return /^(?:night|noon|lunchtime)$/i.test(part) ? ` at ${part}` : ` in the ${part}`;
+}
+
+/** The next day of that name, today excluded; the one before, or that of the week after where it is said so. */
+function nearest(day: Date, wanted: number, isLast: boolean, isNext: boolean): Date {
+  const ahead = (wanted - day.getUTCDay() + 7) % 7 || 7;
+  if (isLast) return add(day, ahead - 7 === 0 ? -7 : ahead - 7);
+  const endOfWeek = (7 - day.getUTCDay()) % 7;
+  return add(day, isNext && ahead <= endOfWeek ? ahead + 7 : ahead);
+}
+
+function calendar({ day, isPast }: Moment, monthOfYear: number, date: number, year: string | undefined): Date {
+  const found = new Date(Date.UTC(year === undefined ? day.getUTCFullYear() : Number(year), monthOfYear, date));
+  const halfYear = 183 * 86_400_000;
+  if (year === undefined && !isPast && day.getTime() - found.getTime() > 7 * 86_400_000)
+    found.setUTCFullYear(found.getUTCFullYear() + 1);
+  if (year === undefined && isPast && found.getTime() - day.getTime() > halfYear)
+    found.setUTCFullYear(found.getUTCFullYear() - 1);
+  return found;
+}
+
+function numberOf(word: string): number {
+  if (/^an?$/i.test(word)) return 1;
+  const place = numbers.indexOf(word.toLowerCase());
+  return place < 0 ? Number(word) : place;
+}
+
+function shift(day: Date, unit: string, many: number): Date {
+  if (unit === 'day') return add(day, many);
+  if (unit === 'week') return add(day, 7 * many);
+  const found = new Date(day);
+  if (unit === 'month') found.setUTCMonth(found.getUTCMonth() + many, 1);
+  else found.setUTCFullYear(found.getUTCFullYear() + many);
+  return found;
+}
+
+/** As exactly as it was said: a day for days and weeks, a month, a year. */
+function around(lead: string, date: Date, unit: string): string {
+  const before = lead === '' ? '' : `${lead} `;
+  if (unit === 'day') return `${lead === '' ? '' : 'on '}${iso(date)}`;
+  if (unit === 'week') return lead === '' ? `the week of ${iso(date)}` : `on ${iso(date)}`;
+  return unit === 'month' ? `${before}${monthName(date)}` : `${before}${date.getUTCFullYear()}`;
+}
+
+function monthName(date: Date): string {
+  const name = months[date.getUTCMonth()] ?? '';
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)} ${date.getUTCFullYear()}`;
+}

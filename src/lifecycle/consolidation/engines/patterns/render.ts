@@ -1,0 +1,105 @@
+import { findVerb, isFinite } from './clauses.ts';
+import { thirdPerson } from './grammar.ts';
+import { joinTokens, type Token } from './tags.ts';
+
+/** A being that clauses speak of. */
+export interface Being {
+  /** Subject of the facts about it. */
+  readonly name: string;
+  /** As the subject of a sentence. */
+  readonly label: string;
+  readonly gender: 'f' | 'm' | null;
+  /** A thing of the user: no pronoun for persons means it. */
+  readonly isThing?: boolean;
+}
+
+export const userBeing: Being = { name: 'user', label: 'User', gender: null };
+
+const firstPerson: Readonly<Record<string, string>> = {
+  i: 'the user',
+  we: 'the user',
+  me: 'the user',
+  us: 'the user',
+  my: "the user's",
+  our: "the user's",
+  mine: "the user's",
+  ours: "the user's",
+  myself: 'themselves',
+  ourselves: 'themselves',
+};
+
+/** Says of the user what they say of themselves: "I take my pills" becomes "the user takes the user's pills". */
+export function inThirdPerson(tokens: readonly Token[], subjectIsUser: boolean): Token[] {
+  const verb = findVerb(tokens);
+  let isUsers = subjectIsUser;
+  let isPresent = subjectIsUser;
+  return tokens.map((token, place) => {
+    const replacement = firstPerson[token.lower];
+    if (/^(?:i|we)$/.test(token.lower)) isUsers = isPresent = tokens[place - 1]?.lower !== 'and';
+    else if (/^(?:he|she|they|you|who|it)$/.test(token.lower) && place < tokens.length - 1) isUsers = false;
+    if (replacement !== undefined && !(token.lower === 'us' && token.text === 'US'))
+      return { ...token, text: replacement, lower: replacement };
+    if (!isUsers || !/^(?:AUX|VERB)$/.test(token.pos)) return token;
+    const isMain =
+      isFinite(tokens, place) &&
+      (place === verb || followsSubject(tokens, place) || tokens[place - 1]?.lower === 'and');
+    if (!isMain) return token;
+    const isBase = token.lemma === token.lower || /^(?:am|are|were|have|do)$/.test(token.lower);
+    if (!isBase || !isPresent) return token;
+    const before = tokens
+      .slice(Math.max(0, place - 3), place)
+      .some(({ pos, lower }) => pos === 'AUX' && !/^(?:and)$/.test(lower));
+    if (before && tokens[place - 1]?.lower !== 'and') return token;
+    if (token.pos === 'VERB' && isModalBefore(tokens, place)) return token;
+    const text = thirdPerson(token.text);
+    return { ...token, text, lower: text.toLowerCase() };
+  });
+}
+
+function followsSubject(tokens: readonly Token[], place: number): boolean {
+  for (let at = place - 1; at >= 0; at -= 1) {
+    if (/^(?:i|we)$/.test(tokens[at]?.lower ?? '')) return true;
+    if (tokens[at]?.pos !== 'ADV') return false;
+  }
+  return false;
+}
+
+function isModalBefore(tokens: readonly Token[], place: number): boolean {
+  for (let at = place - 1; at >= 0; at -= 1) {
+    const { lower = '', pos = 'X' } = tokens[at] ?? {};
+    if (/^(?:i|we|user)$/.test(lower)) return false;
+    if (/^(?:will|would|can|cannot|could|must|shall|should|may|might|do|does|did|to|not)$/.test(lower)) return true;
+    if (pos === 'PUNCT') return false;
+  }
+  return false;
+}
+
+/** Puts the name of a being in the place of the pronoun that is the subject, or of the possessive that begins a clause. */
+export function nameSubject(tokens: readonly Token[], { label }: Being, owner: Being): Token[] {
+  const verb = findVerb(tokens);
+  const isSubject = (place: number): boolean =>
+    verb > place && tokens.slice(place + 1, verb).every(({ pos }) => /^(?:ADV|PART)$/.test(pos));
+  return tokens.map((token, place) => {
+    if (/^(?:he|she)$/.test(token.lower) && (isSubject(place) || place === 0))
+      return { ...token, text: inner(label, place), lower: label.toLowerCase() };
+    const isPossessive = /^(?:his|her|their)$/.test(token.lower) && place === 0;
+    return isPossessive ? { ...token, text: `${owner.label}'s`, lower: `${owner.label.toLowerCase()}'s` } : token;
+  });
+}
+
+function inner(label: string, place: number): string {
+  return place > 0 && label === 'User' ? 'the user' : label;
+}
+
+/** The sentence that is kept: capital first, no mark last, the user by one name. */
+export function toSentence(tokens: readonly Token[]): string {
+  const text = joinTokens(tokens)
+    .replace(/^(?:(?:and|but|so|also|because|then)[ ,]+|(?:well|yes|no|oh|ok|okay|now|actually|luckily),? ?,+ ?)/i, '')
+    .replace(/^the user(?='s\b| )/i, 'User')
+    .replace(/\b(?:by the way|btw|in passing|of course|please|I mean it this time|anyway)\b,?/gi, '')
+    .replace(/^(\p{Lu}[^,]{1,60}(?:, \p{Lu}[^,]{1,40})?), who (?=\p{L}+(?:s|ed)?\b[^,]*$)/u, '$1 ')
+    .replace(/\s+([,.;:!?])/g, '$1')
+    .replace(/\s{2,}/g, ' ')
+    .replace(/^[\s,:;–—-]+|[\s.,;:!–—-]+$/g, '');
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { relate, topicOf } from '../../../src/lifecycle/consolidation/engines/patterns/compare.ts';
+import { resolveDates } from '../../../src/lifecycle/consolidation/engines/patterns/dates.ts';
+import { splitClauses } from '../../../src/lifecycle/consolidation/engines/patterns/clauses.ts';
+import { thirdPerson } from '../../../src/lifecycle/consolidation/engines/patterns/grammar.ts';
+import { joinTokens, tag } from '../../../src/lifecycle/consolidation/engines/patterns/tags.ts';
+
+const wednesday = new Date('2026-11-18T10:00:00Z');
+
+describe('a date', () => {
+  it.each([
+    ['We meet next Friday', false, 'We meet on 2026-11-27'],
+    ['User handed it in on Friday', true, 'User handed it in on 2026-11-13'],
+    ['User stays until Monday', false, 'User stays until 2026-11-23'],
+    ['The lease ends on 30 September', false, 'The lease ends on 2027-09-30'],
+    ['User switched two years ago', true, 'User switched in 2024'],
+    ['As of next month the charge rises', false, 'As of December 2026 the charge rises'],
+    ['Yoga is on Tuesdays at 18:00', false, 'Yoga is on Tuesdays at 18:00'],
+    ['Rent goes out on the 3rd', false, 'Rent goes out on the 3rd'],
+  ])('that is said from the day of the episode becomes absolute: %s', (text, isPast, resolved) => {
+    expect(resolveDates(text, wednesday, isPast)).toBe(resolved);
+  });
+});
+
+describe('clauses', () => {
+  it.each([
+    ['User works at Fiat and lives in Turin', ['User works at Fiat', 'lives in Turin']],
+    ['User likes tea and coffee', ['User likes tea and coffee']],
+    ['She is writing a thesis and works on it at night', ['She is writing a thesis and works on it at night']],
+    ['User is self-employed as an interpreter', ['User is self-employed as an interpreter']],
+  ])('are cut only where another statement begins: %s', (text, clauses) => {
+    expect(splitClauses(tag(text)).map(({ tokens }) => joinTokens(tokens))).toEqual(clauses);
+  });
+});
+
+describe('verbs', () => {
+  it.each([
+    ['need', 'needs'],
+    ['feed', 'feeds'],
+    ['have', 'has'],
+    ['try', 'tries'],
+    ['wash', 'washes'],
+    ['went', 'went'],
+  ])('are put in the third person: %s', (verb, third) => {
+    expect(thirdPerson(verb)).toBe(third);
+  });
+});
+
+describe('a statement, compared with what is known', () => {
+  it.each([
+    ['User has a dog named Rex', 'User no longer has a dog', 'changes'],
+    ['User pays 39 euros a month for internet', 'User pays 46 euros a month for internet', 'changes'],
+    ['User rents a garage for 85 euros a month', 'User rents a garage for 85 euros a month', 'repeats'],
+    ['User is afraid of thunderstorms', 'User is not afraid of spiders', 'unrelated'],
+    ['User plays badminton on Tuesdays', 'User plays the cello on Tuesdays', 'unrelated'],
+  ] as const)('%s / %s', (known, said, relation) => {
+    expect(relate(topicOf('user', known, null), topicOf('user', said, null), null)).toBe(relation);
+  });
+
+  it('is about the same subject, or unrelated', () => {
+    const known = topicOf('user', 'User has a red raincoat', null);
+
+    expect(relate(known, topicOf("user's neighbour", "User's neighbour sold her red raincoat", null), 0.9)).toBe(
+      'unrelated',
+    );
+  });
+});
