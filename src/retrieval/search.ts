@@ -86,7 +86,8 @@ export function prepareSearch(
 export function completeSearchFilter(context: MemoryContext, input: FilterInput): MemoryFilter {
   const { retrievalConfidenceThreshold } = context.config.memory.facts;
   const minConfidence = input.validity == null ? retrievalConfidenceThreshold : 0;
-  const filter = completeFilter(context, input, { minConfidence });
+  // The session of a search is the caller's: to filter by it would leave out every fact and rule.
+  const filter = completeFilter(context, { ...input, sessionId: null }, { minConfidence });
   if (filter.validity.includes('retracted')) requireForgottenReader(context, filter.validity);
   return filter;
 }

@@ -99,7 +99,7 @@ export function resolveWhom(question: Question, { subjects, own, known }: KnownP
     : { ...none, kind: 'open', meaning: question.text };
 }
 
-const selfWords: ReadonlySet<string> = new Set(['i', 'me', 'my', 'mine', 'myself', 'we', 'us', 'our', 'ours']);
+const selfWords: ReadonlySet<string> = new Set(['i', 'me', 'my', 'mine', 'myself', 'we', 'us', 'our', 'ours', 'user']);
 const thirdPerson = ['he', 'him', 'his', 'she', 'her', 'hers', 'they', 'them', 'their'];
 
 function hasThirdPerson(words: ReadonlySet<string>): boolean {
