@@ -76,7 +76,7 @@ describe('butler-memory mcp', () => {
     await client.close();
 
     expect(tools.map(({ name }) => name)).toContain('memory_get');
-    expect({ ...(found.structuredContent as object), redacted: 0, cut: [] }).toEqual(stored.structuredContent);
+    expect(stored.structuredContent).toMatchObject(found.structuredContent as object);
   });
 
   it('answers initialize and tools/list while its database is closed, and calls with why it cannot be opened', async () => {

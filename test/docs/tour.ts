@@ -35,6 +35,10 @@ export function normalise(output: string): string {
   return output
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
     .replace(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, '<time>')
+    .replace(
+      /\b\d{1,2} (January|February|March|April|May|June|July|August|September|October|November|December) \d{4}/g,
+      '<date>',
+    )
     .replace(/\[\d{2}:\d{2}:\d{2}\.\d{3}\]/g, '[<clock>]')
     .replace(/\(\d\.\d{3}\)/g, '(<score>)')
     .replace(/\d\.\d{4,}/g, '<number>')

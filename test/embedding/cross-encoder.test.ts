@@ -84,7 +84,7 @@ describe('a cross-encoder that cannot be had', () => {
     await expect(creation).rejects.toMatchObject({
       code: 'STARTUP',
       message: `Reranking model ${model} (q8) is not on this machine; searched ${given.modelsDirectory}, ${given.downloadDirectory}`,
-      hint: expect.stringContaining('rerank.enabled = false'),
+      hint: expect.stringContaining('rerank = "features"'),
     });
   });
 

@@ -33,7 +33,7 @@ describe('a generation', () => {
       capacityPerButler('eden', memory),
       capacityPerButler('mid', memory),
       capacityPerButler('long', memory),
-    ]).toEqual([1000, 500, 200]);
+    ]).toEqual([1000, 5000, 5000]);
     expect(episodeCapacityPerTenant(memory)).toBe(10_000);
   });
 });

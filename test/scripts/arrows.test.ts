@@ -33,7 +33,7 @@ it('refuses imports that point up, sideways or out of the product', async () => 
     'jobs/seven.ts': '../src/graphql/schema.ts',
     'src/create-memory.ts': './http/app.ts',
     'src/http/eight.ts': '../commands/doctor.ts',
-    'src/commands/nine.ts': '../support/app.ts',
+    'src/commands/nine.ts': '../../test/support/app.ts',
   };
 
   expect(await findRefused(upward)).toEqual(Object.keys(upward));
