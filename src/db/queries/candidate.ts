@@ -20,7 +20,7 @@ export interface CandidateQuery {
   timeWords: string | null;
   /** Whether candidates come with the columns that a context shows. */
   toShow: boolean;
-  /** Whose facts are wanted whatever they say, and by which names; null for nobody's. */
+  /** Subjects whose facts are candidates whatever they say; null for none. */
   about: AboutQuery | null;
 }
 

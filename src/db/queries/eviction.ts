@@ -65,8 +65,8 @@ export async function evictMemories(
 }
 
 /**
- * Capacity is measured by the memories of seven days ago: whatever a sweep evicts was told by `countSurplus` a week before,
- * without anything having to be remembered about it.
+ * Capacity is measured by the memories of seven days ago: `countSurplus` listed whatever a sweep evicts a week
+ * before, and no list of warnings has to be stored.
  */
 function warnedAt(at: Date): Date {
   return new Date(at.getTime() - 7 * millisecondsPerDay);

@@ -235,7 +235,7 @@ book books reading reading_taste author: novels, reads, literature
 film films movie movies series: watch, cinema
 game games game_night board_game video_game: play together
 art painting drawing photography: creative, pictures
-crafts knitting sewing woodworking: makes by hand
+crafts knitting sewing woodworking: handmade, makes things
 collects collection: collector
 dancing theater museum: culture, evening out
 volunteering volunteer: helps without pay

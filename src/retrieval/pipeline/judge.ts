@@ -2,7 +2,7 @@ import type { Candidate } from '../../db/queries/candidate.ts';
 import { ownSubjects, type Whom } from '../query/whom.ts';
 import { roundScore, type MatchParts, type Ranked } from './ranked.ts';
 
-/** What is known about a question, to judge by how well a memory answers it. */
+/** The features of a question by which memories are judged. */
 export interface Evidence {
   /** Null for a text that is too long to be a question. */
   whom: Whom | null;

@@ -17,6 +17,6 @@ export interface PreparedSearch {
   routing: Routing;
   /** Whether candidates come with the columns that a context shows. */
   toShow: boolean;
-  /** What is asked about people; null for a search, and for a text that is too long to be a question. */
+  /** The question and its subjects; null for a search, and for a text that is too long to be a question. */
   question: Question | null;
 }

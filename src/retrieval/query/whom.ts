@@ -14,7 +14,7 @@ export interface Question {
 }
 
 /**
- * Whom a question is about. `named` is a known subject, `relation` somebody whom a fact of the user tells ("my wife"), `user`
+ * The person or thing that a question is about. `named` is a known subject, `relation` somebody whom a fact of the user tells ("my wife"), `user`
  * the user by name, `self` the speaker or somebody who is not named, and `open` nobody in particular.
  */
 export interface Whom {

@@ -7,7 +7,7 @@ export interface Clause {
   readonly link: string;
   /** It has a verb and no subject: that of the clause before. */
   readonly sharesSubject: boolean;
-  /** "…, call Luigi": what somebody is told to do. */
+  /** An order, such as "…, call Luigi". */
   readonly isOrder: boolean;
   /** The words before "who". */
   readonly antecedent: readonly Token[];
@@ -95,7 +95,7 @@ function findCut(tokens: readonly Token[], start: number, place: number): Cut | 
   const isConditional = /^(?:if|when|whenever)$/.test(right[0]?.lower ?? '') && /^(?:so|and|but)$/.test(link);
   const opening = isConditional ? 'order' : link === 'who' ? 'verb' : openingOf(right);
   if (opening === null) return null;
-  // What is said of a while holds for the rest of the sentence, too.
+  // A time named at the start holds for the rest of the sentence.
   if (
     opening === 'verb' &&
     link === 'and' &&

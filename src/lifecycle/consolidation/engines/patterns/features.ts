@@ -44,8 +44,6 @@ const features: Readonly<Record<string, RegExp>> = {
   money: /\b(?:euros?|pounds?|francs?|crowns?|dollars?|rent|fee|pays?|costs?|salary|earns?|owes?)\b/i,
 };
 
-export const featureNames = Object.keys(features);
-
 export function featuresOf(sentence: string): number[] {
   return Object.values(features).map((pattern) => (pattern.test(sentence) ? 1 : 0));
 }

@@ -1,7 +1,7 @@
-/** What is said, without the words that say who said it. */
+/** A statement without its frame: the saying verb and its speaker are taken off. */
 export interface Framed {
   readonly text: string;
-  /** Who speaks, as the sentence names them; null where it names nobody. */
+  /** The speaker as the sentence names them; null where it names nobody. */
   readonly speaker: string | null;
   /** The rest is in the speaker's own words: "User said: I like tea". */
   readonly isDirect: boolean;

@@ -27,18 +27,6 @@ export function gerundOf(verb: string): string {
   return /[^e]e$/.test(verb) ? `${verb.slice(0, -1)}ing` : `${verb}ing`;
 }
 
-const adverbs =
-  /^(?:(?:really|also|currently|actually|absolutely|still|now|just|always|usually|normally|typically|regularly|generally|often|mostly|definitely|truly|never|recently|quite|particularly|especially|strongly|much|only|both|then|simply|personally|already|finally|please|no longer|strictly|mainly|officially|happily) )*/i;
-
-/** A verb phrase as it is said of somebody: "really like tea" becomes "really likes tea". */
-export function verbPhraseInThirdPerson(phrase: string): string {
-  const before = adverbs.exec(phrase)?.[0] ?? '';
-  const rest = phrase.slice(before.length);
-  const end = rest.indexOf(' ');
-  const verb = end < 0 ? rest : rest.slice(0, end);
-  return before.toLowerCase() + thirdPerson(verb) + (end < 0 ? '' : rest.slice(end));
-}
-
 const contractions: readonly [RegExp, string][] = [
   [/\b(I)'m\b/gi, '$1 am'],
   [/\b(I|we|you|they)'ve\b/gi, '$1 have'],
@@ -69,12 +57,4 @@ export function instructionAboutUser(text: string): string {
     .replace(/\bmyself\b/gi, 'the user')
     .replace(/\bmy\b/gi, "the user's")
     .replace(/\b(?:me|I)\b/g, 'the user');
-}
-
-export function possessivesInThirdPerson(text: string): string {
-  return text
-    .replace(/\bmy\b/gi, 'their')
-    .replace(/\bmyself\b/gi, 'themselves')
-    .replace(/\bme\b/g, 'them')
-    .replace(/\bour\b/gi, 'their');
 }

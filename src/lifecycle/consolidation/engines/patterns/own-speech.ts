@@ -1,6 +1,6 @@
 import { findOwnParts, type OwnPart } from './foreign-text.ts';
 
-/** Who speaks: the user, whoever wrote the episode down, or a butler in a line of its own. */
+/** The speaker: the user, the writer of the episode, or a butler in a line of its own. */
 export type Voice = 'user' | 'narrator' | 'butler';
 
 export interface Sentence {
@@ -103,7 +103,7 @@ function readLabel(text: string): Label | null {
   if (reports.test(name)) return { voice: 'user', length, lasts: false };
   const rest = text.slice(length);
   if (headings.test(name) || (isHeading(name) && !speaks.test(/^[^.!?]*/.exec(rest)?.[0] ?? ''))) return null;
-  // Who quotes speaks again after the quotation.
+  // After a quotation the one who quotes speaks again.
   const isQuoted = /^"[^"]*"/.test(rest) && / /.test(name);
   return { voice: null, length, lasts: !isQuoted && (!/ /.test(name) || /^\p{Lu}\S+ \p{Lu}\S+$/u.test(name)) };
 }
@@ -131,7 +131,7 @@ interface Speaker {
   readonly isAfterOthers?: boolean;
 }
 
-/** The sentences of a line from a place in it. Whoever is named within it speaks until its end. */
+/** The sentences of a line from a place in it. A speaker named within it speaks until its end. */
 function addSentences(sentences: Sentence[], content: string, line: Line, from: number, first: Speaker): void {
   let speaker = first;
   let start = from;

@@ -17,7 +17,7 @@ export interface Reading {
   isPlainSpeech: boolean;
   /** The episode speaks of "the user". */
   readonly isAgentNamed: boolean;
-  /** Whom "he" or "she" means: the last one that was spoken of. */
+  /** The being that "he" or "she" refers to: the last one mentioned. */
   being: Being;
   user: Being;
   /** Of whom or what the clause before speaks; null for the butler. */

@@ -144,7 +144,7 @@ export interface Typed {
   readonly permanence: Permanence;
   readonly importance: number;
   readonly opposite: string | null;
-  /** It is a relation or a thing of the user, whoever is named in it. */
+  /** It is a relation or a thing of the user, even if it names somebody else. */
   readonly isOfUser?: boolean;
 }
 

@@ -1,4 +1,4 @@
-import { languages, monthWords, nationalities, occupations } from './words.ts';
+import { languages, nationalities, occupations } from './words.ts';
 
 /** Reads a value at the start of a text: what belongs to it, or null when it is not of the kind. */
 export type ReadValue = (text: string) => string | null;
@@ -73,20 +73,6 @@ function isNationality(text: string): boolean {
   return nationality.test(text);
 }
 
-export function readNationality(text: string): string | null {
-  const found = trimEnd(text);
-  return isNationality(found) && /^\p{Lu}/u.test(found) ? found : null;
-}
-
-const date = new RegExp(
-  String.raw`^(?:the )?(?=.*\d)(?:\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?|\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:${monthWords})(?:,? \d{4})?|(?:${monthWords}) (?:the )?\d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?)(?=$|[ ,;])`,
-  'i',
-);
-
-export function readDate(text: string): string | null {
-  return date.exec(text)?.[0] ?? null;
-}
-
 /** What ends a phrase: another thought begins. */
 const turns =
   /(?:,? (?:because|since|so|but|which|who|whom|whose|where|when|whenever|while|although|though|except|until|as long as|as it|and (?:i|my|he|she|they|we|it|that|this|the user|user|then|so)|not|for example|especially|particularly|in general|by the way|thanks|thank you|please)\b|,? - | [–—] |[;:()]).*$/i;
@@ -100,7 +86,7 @@ const pointers = /\b(?:it|this|that|these|those|you|your|i|we|our|us|he|she|they
 const phraseWordLimit = 8;
 
 /** A phrase that can be understood by itself. */
-export function readPhrase(text: string): string | null {
+function readPhrase(text: string): string | null {
   let phrase = trimEnd(text.replace(turns, ''));
   for (let shorter = trimEnd(phrase.replace(lateAdverbs, '')); shorter !== phrase;) {
     phrase = shorter;

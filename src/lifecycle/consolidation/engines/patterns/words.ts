@@ -19,36 +19,6 @@ export const singleDiets =
 export const otherDiets =
   'halal|kosher|gluten[- ]free|dairy[- ]free|lactose[- ]free|sugar[- ]free|low[- ]carb|low[- ]sodium|low[- ]salt|low[- ]fodmap|keto|ketogenic|paleo|mediterranean|plant[- ]based|raw food|diabetic';
 
-const months =
-  'january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec';
-const weekdays = 'monday|tuesday|wednesday|thursday|friday|saturday|sunday';
-export const monthWords = months;
-
-/** A time to come, as it is said from today. */
-export const futureTimes = [
-  'tomorrow(?: (?:morning|afternoon|evening|night))?',
-  'tonight',
-  'the day after tomorrow',
-  `next (?:week|weekend|month|year|spring|summer|autumn|fall|winter|${weekdays}|${months})`,
-  `this (?:weekend|evening|afternoon|coming week|summer|winter|${weekdays})`,
-  `(?:on |this |coming |from )(?:${weekdays})(?: (?:morning|afternoon|evening|night))?`,
-  `(?:on |in )(?:the )?(?:\\d{1,2}(?:st|nd|rd|th)?(?: of)? )?(?:${months})(?: \\d{1,2}(?:st|nd|rd|th)?)?(?:,? \\d{4})?`,
-  'in (?:a|one|two|three|four|five|six|\\d{1,2}) (?:days?|weeks?|months?)',
-  'later (?:this|next) (?:week|month|year)',
-].join('|');
-
-/** How often. */
-export const frequencies = [
-  `(?:every|each) (?:single )?(?:other )?(?:day|morning|afternoon|evening|night|week|weekend|weekday|month|year|summer|winter|${weekdays})`,
-  `on (?:${weekdays})s(?:(?:,| and|, and) (?:${weekdays})s)*`,
-  'on (?:weekends|weekdays)',
-  '(?:once|twice|(?:two|three|four|five|six|several|\\d{1,2}) times) (?:a|per) (?:day|week|month|year)',
-  'daily|weekly',
-].join('|');
-
-export const habitVerbs =
-  'attend|bake|bike|bring|call|clean|commute|cook|cycle|do|drink|eat|exercise|fast|get up|go|have|jog|journal|listen|meditate|meet|order|pay|play|practi[cs]e|pray|read|run|shop|ski|sleep|swim|take|teach|train|travel|visit|volunteer|wake up|walk|watch|water|work|work out|write';
-
 /** Verbs that instruct a butler. */
 export const instructionVerbs =
   'accept|add|address|alert|bill|group|mirror|drop|correct|exclude|limit|cut|leave out|say|spell out|answer|arrange|ask|avoid|block|book|bring|buy|call|cancel|charge|check|choose|clean|close|compare|confirm|contact|cook|copy|count|deliver|display|disturb|draft|email|end|feed|fill|format|give|greet|heat|include|interrupt|invite|keep|leave|let|list|lock|log|make|mark|measure|mention|message|move|notify|offer|open|order|pack|pick|plan|play|prefer|prepare|print|propose|put|quote|read|recommend|record|remind|reply|report|reschedule|reserve|respond|ring|round|save|schedule|send|serve|set|share|show|sign|skip|sort|speak|spell|start|stop|store|suggest|switch|tell|text|translate|turn|use|wait|wake|wash|water|write';
