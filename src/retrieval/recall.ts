@@ -7,7 +7,7 @@ import { judge } from './pipeline/judge.ts';
 import { loadRows, type LoadedMemory } from './pipeline/load.ts';
 import { rankMatches, type RankedMatches } from './pipeline/rank-matches.ts';
 import { drop, isKept, type Ranked } from './pipeline/ranked.ts';
-import { score } from './pipeline/score.ts';
+import { relevanceFloor, score } from './pipeline/score.ts';
 import { Stopwatch } from './pipeline/stopwatch.ts';
 import type { PreparedSearch } from './plan/prepared-search.ts';
 import type { SearchMode } from './query/defaults.ts';
@@ -22,6 +22,8 @@ export interface RecallInput extends Omit<FilterInput, 'types'> {
   sessionId?: string | null | undefined;
   /** Facts and rules when left out. */
   types?: FilterInput['types'];
+  /** Relevance below which memories are left out, for callers whose topic is no question. */
+  floor?: number;
 }
 
 /** Recalls what matters most about a topic: by relevance, importance, recency and confidence together. */
@@ -47,10 +49,10 @@ export async function recallMemoriesBatch(
 export const recalledTypes = ['fact', 'rule'] as const;
 
 /** A topic is what someone talks about and no search expression: its quotation marks and hyphens have no meaning. */
-export function prepareRecall(context: MemoryContext, { topic, ...input }: RecallInput): PreparedSearch {
+export function prepareRecall(context: MemoryContext, { topic, floor = relevanceFloor, ...input }: RecallInput): PreparedSearch {
   const types = input.types ?? recalledTypes;
   const search = prepareSearch(context, { ...input, types, query: topic }, { field: 'topic', isExpression: false });
-  return { ...search, question: readQuestion(search.query.meaning) };
+  return { ...search, floor, question: readQuestion(search.query.meaning) };
 }
 
 /** The stages of a recall: rank, judge, score, diversify. */
@@ -69,10 +71,10 @@ async function runRecalls(context: MemoryContext, searches: readonly PreparedSea
 
 export function scoreMatches(
   { config }: MemoryContext,
-  { filter }: PreparedSearch,
+  { filter, floor }: PreparedSearch,
   { ranked, evidence }: RankedMatches,
 ): Ranked[] {
-  return score(judge(ranked, evidence), filter.at, config.memory.retrieval);
+  return score(judge(ranked, evidence), filter.at, config.memory.retrieval, floor);
 }
 
 /**

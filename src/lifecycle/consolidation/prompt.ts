@@ -95,6 +95,8 @@ function takeEpisodes(
 /** Facts and rules for each episode that are asked for. */
 const memoriesPerEpisode = 8;
 const mostMemories = 100;
+/** Lower than that of a question: an episode is about several things, and a rule need not answer it to matter. */
+const floor = 0.02;
 /** Recalls made at one time. */
 const recallBatch = 20;
 
@@ -110,7 +112,7 @@ async function findRelevant(
   const found = new Map<string, { memory: Memory; bestRank: number; weight: number }>();
   for (let start = 0; start < episodes.length; start += recallBatch) {
     const recalls = episodes.slice(start, start + recallBatch).map(({ content }) => {
-      return { topic: content, scope: butler, limit: memoriesPerEpisode, minConfidence: 0 };
+      return { topic: content, scope: butler, limit: memoriesPerEpisode, minConfidence: 0, floor };
     });
     for (const { results } of await recallMemoriesBatch(context, recalls)) collect(found, results);
   }

@@ -20,7 +20,12 @@ const maturityWeights: Record<Maturity, number> = { candidate: 0.8, established:
  * recency and confidence: as a plain sum, an important and fresh memory that has nothing to do with the topic would outrank
  * one that has. Drops what is below the floor.
  */
-export function score(ranked: readonly Ranked[], at: Date, retrieval: Retrieval): Ranked[] {
+export function score(
+  ranked: readonly Ranked[],
+  at: Date,
+  retrieval: Retrieval,
+  floor: number = relevanceFloor,
+): Ranked[] {
   return ranked
     .map((one): Ranked => {
       const composite = measureParts(one.memory, one.relevance, at, retrieval);
@@ -28,7 +33,7 @@ export function score(ranked: readonly Ranked[], at: Date, retrieval: Retrieval)
         ...one,
         score: scoreJudged(one.relevance, composite.baseline),
         parts: { match: one.parts.match, composite },
-        droppedBy: one.relevance < relevanceFloor ? 'relevance_floor' : null,
+        droppedBy: one.relevance < floor ? 'relevance_floor' : null,
       };
     })
     .toSorted(byScore);

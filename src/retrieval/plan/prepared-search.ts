@@ -15,6 +15,8 @@ export interface PreparedSearch {
   /** Candidates that each channel brings, of each type. */
   most: number;
   routing: Routing;
+  /** Relevance below which a recall leaves a memory out. */
+  floor?: number;
   /** Whether candidates come with the columns that a context shows. */
   toShow: boolean;
   /** The question and its subjects; null for a search, and for a text that is too long to be a question. */
