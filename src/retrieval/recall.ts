@@ -49,7 +49,10 @@ export async function recallMemoriesBatch(
 export const recalledTypes = ['fact', 'rule'] as const;
 
 /** A topic is what someone talks about and no search expression: its quotation marks and hyphens have no meaning. */
-export function prepareRecall(context: MemoryContext, { topic, floor = relevanceFloor, ...input }: RecallInput): PreparedSearch {
+export function prepareRecall(
+  context: MemoryContext,
+  { topic, floor = relevanceFloor, ...input }: RecallInput,
+): PreparedSearch {
   const types = input.types ?? recalledTypes;
   const search = prepareSearch(context, { ...input, types, query: topic }, { field: 'topic', isExpression: false });
   return { ...search, floor, question: readQuestion(search.query.meaning) };

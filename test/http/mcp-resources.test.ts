@@ -30,6 +30,7 @@ interface WriteAnswer {
   superseded?: unknown;
   kept_until: string | null;
   event_id: string | null;
+  similar?: unknown[];
 }
 
 const stores = {
@@ -56,7 +57,8 @@ describe('the resources of /mcp', () => {
 
     // What a write did is told with it, and is no part of the memory.
     const { redacted: _redacted, cut: _cut, confirmed: _confirmed, ...told } = stored.structuredContent as WriteAnswer;
-    const { outcome: _outcome, superseded: _superseded, kept_until: _keptUntil, event_id: _eventId, ...memory } = told;
+    const { outcome: _outcome, superseded: _superseded, kept_until: _keptUntil, ...rest } = told;
+    const { event_id: _eventId, similar: _similar, ...memory } = rest;
     expect(await read(`memory://${type}/${stored.id}`)).toEqual(memory);
   });
 

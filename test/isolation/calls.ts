@@ -75,6 +75,7 @@ const rules: Record<string, Rule> = {
   'Subscription.activity.after': { id: 'event' },
   'Query.activityStream.since': { id: 'event' },
   ruleId: { id: 'rule' },
+  'StoreRuleInput.supersedes': { id: 'rule' },
   runId: { id: 'run' },
   receiptId: { id: 'receipt' },
   eventId: { id: 'event' },

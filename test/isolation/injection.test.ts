@@ -93,7 +93,8 @@ describe('a text that poses as an instruction', () => {
         const { text, structuredContent } = await client.call(tool, { [name]: query, limit: 50, min_confidence: 0 });
         const { results } = structuredContent as { results: unknown[] };
         const lines = linesOf(text);
-        expect(results.length).toBeGreaterThan(10);
+        // A recall leaves out what it judges to be about something else.
+        expect(results.length).toBeGreaterThan(tool === 'memory_search' ? 10 : 0);
         expect(lines).toHaveLength(results.length);
         for (const line of lines) {
           expect(line).toMatch(new RegExp(`^(WARNING )?(episode|fact|rule) ${uuid} \\(\\d`));
@@ -125,6 +126,15 @@ describe('a text that poses as an instruction', () => {
   /** The server's own words about a write, on a line of their own. */
   const masked = /^\d+ secrets? (or|and) personal numbers? (was|were) masked before storing\.$/;
 
+  const answerLines = [
+    masked,
+    /^Kept (?:for good|until \d{1,2} \p{L}+ \d{4}(?: unless confirmed)?)\.$/u,
+    new RegExp(`^Undo with memory_undo of event ${uuid}\\.$`),
+    new RegExp(`^It took the place of (?:fact|rule) ${uuid}: `),
+    /^Rules that say nearly the same \(to replace one, store it with supersedes, or forget it\):$/,
+    new RegExp(`^- rule ${uuid}: `),
+  ];
+
   it('is told when it is stored in one line', async () => {
     for (const content of injections) {
       const told = [
@@ -134,8 +144,12 @@ describe('a text that poses as an instruction', () => {
       ];
       for (const { text } of told) {
         const [, ...others] = linesOf(text);
-        for (const line of others) expect(line).toMatch(masked);
-        expectInert(text);
+        for (const line of others)
+          expect(
+            answerLines.some((known) => known.test(line)),
+            line,
+          ).toBe(true);
+        for (const line of linesOf(text)) expectInert(line);
       }
     }
   });
