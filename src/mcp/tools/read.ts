@@ -101,7 +101,7 @@ function describeMatches({ results }: MatchesResult, nothing: string): string {
   if (results.length === 0) return nothing;
   return results
     .map(({ type, id, score, content, is_warning: isWarning, subject, predicate }) => {
-      // A note is its text: its subject and predicate are both "note".
+      // A note is its text alone.
       const about = subject === undefined || predicate === 'note' ? '' : `${subject}, ${predicate}: `;
       return `${isWarning ? 'WARNING ' : ''}${type} ${id} (${score.toFixed(3)}): ${inertText(about + content)}`;
     })

@@ -19,9 +19,14 @@ export function namesNote({ subject, predicate }: Named): boolean {
   return [subject, predicate].every((name) => name.trim().toLowerCase() === noteName);
 }
 
+/** Tells a note about any subject, such as one that consolidation kept: its content is a sentence that names the subject. */
+export function readsAsNote(fact: Named): boolean {
+  return isNote(fact) || /^note_[0-9a-f]{16}$/.test(fact.predicate);
+}
+
 /** Returns the predicate as readers see it: that of a note ends in a digest, which says nothing to them. */
 export function readablePredicate(fact: Named): string {
-  return isNote(fact) ? noteName : fact.predicate;
+  return readsAsNote(fact) ? noteName : fact.predicate;
 }
 
 /** Makes the predicate of a note from a digest of its text: only the same text again has the same key. */

@@ -1,6 +1,6 @@
 import { inertText } from '../../shared/untrusted-text.ts';
 import { effectiveConfidence } from '../../memory/confidence.ts';
-import { isNote } from '../../memory/facts/note-key.ts';
+import { readsAsNote } from '../../memory/facts/note-key.ts';
 import type { AsStored } from '../../db/stored-fact.ts';
 import { findWords } from '../../shared/words.ts';
 import type { Episode, Fact, Rule } from '../../generated/prisma/client.ts';
@@ -49,7 +49,7 @@ function factLine(fact: FactToShow, at: Date): string {
 
 /** A content that names its subject and predicate says it all: "User's name is John" needs no "user, name:". */
 function sentenceOf({ subject, predicate, content }: FactToShow): string {
-  if (isNote({ subject, predicate })) return content;
+  if (readsAsNote({ subject, predicate })) return content;
   const names = findWords(`${subject} ${predicate}`, lettersAndNumbers);
   const said = findWords(content, lettersAndNumbers);
   const isComplete = names.length > 0 && names.every((word) => said.includes(word));
