@@ -1,3 +1,4 @@
+import { readsAsNote } from '../../../../memory/facts/note-key.ts';
 import { liveValidities } from '../../../../memory/facts/fact-values.ts';
 import type { Fact } from '../../../../memory/facts/facts.ts';
 import type { MemoryContext } from '../../../../memory/context.ts';
@@ -66,16 +67,12 @@ function knownOf({ id, subject, predicate, content, validity, supersededAt, supe
   const isReplaced = validity === 'superseded';
   const [successor] = supersededBy;
   const replacedAt = isReplaced ? (successor === undefined ? supersededAt : timeOf(successor)) : null;
-  const topic = topicOf(subject, content, isNote(predicate) ? null : predicate);
+  const topic = topicOf(subject, content, readsAsNote({ subject, predicate }) ? null : predicate);
   return { id, subject, predicate, content, topic, since: timeOf(times), replacedAt };
 }
 
 function timeOf({ observedAt, validFrom, createdAt }: Pick<Fact, 'observedAt' | 'validFrom' | 'createdAt'>): Date {
   return validFrom ?? observedAt ?? createdAt;
-}
-
-function isNote(predicate: string): boolean {
-  return /(?:^|_)(?:[0-9a-f]{8}){1,2}$/.test(predicate);
 }
 
 /** The names under which the user is known. */
@@ -141,7 +138,7 @@ async function embedDoubtful(
 }
 
 function textOf({ subject, predicate, content }: Known): string {
-  return isNote(predicate) ? content : `${subject} ${predicate.replaceAll('_', ' ')} ${content}`;
+  return readsAsNote({ subject, predicate }) ? content : `${subject} ${predicate.replaceAll('_', ' ')} ${content}`;
 }
 
 function cosine(one: Float32Array, other: Float32Array): number {
