@@ -38,18 +38,23 @@ export interface StandingQuery {
   filter: MemoryFilter;
   /** Facts about these subjects, in the form of their keys, that are permanent or have one of these predicates. */
   identity: { subjects: readonly string[]; predicates: readonly string[]; most: number };
+  /** How many rules, in the order of these maturities and then by importance. */
+  rules: { maturities: readonly string[]; most: number };
   /** How many of the newest episodes; 0 for none. */
   recentEpisodes: number;
 }
 
-/** What belongs into a context whatever the prompt is about, in one statement: a JSON array. */
-export function selectStandingMemories({ filter, identity, recentEpisodes }: StandingQuery): Prisma.Sql {
+/** Selects what may belong into a context whatever the prompt is about, in one statement: a JSON array. */
+export function selectStandingMemories({ filter, identity, rules, recentEpisodes }: StandingQuery): Prisma.Sql {
   const isIdentity = Prisma.sql`m.kind = 'state' AND m.subject_key = ANY (${[...identity.subjects]}::text[])
     AND (m.permanence = 'permanent' OR m.predicate_key = ANY (${[...identity.predicates]}::text[]))`;
   const facts = rowsOf('fact', Prisma.sql`${conditionsOf('fact', filter)} AND ${isIdentity}`);
+  const ruleRows = rowsOf('rule', conditionsOf('rule', filter));
+  const maturity = Prisma.sql`array_position(${[...rules.maturities]}::text[], m.maturity)`;
   const episodes = rowsOf('episode', conditionsOf('episode', filter));
   return asJson(Prisma.sql`
     (${facts} ORDER BY m.importance DESC, m.created_at DESC, m.id LIMIT ${identity.most})
+    UNION ALL (${ruleRows} ORDER BY ${maturity}, m.importance DESC, m.created_at DESC, m.id LIMIT ${rules.most})
     UNION ALL (${episodes} ORDER BY m.created_at DESC, m.id LIMIT ${recentEpisodes})`);
 }
 

@@ -7,7 +7,7 @@ import { normaliseName } from '../../memory/text.ts';
 import { checkOptionalUuid } from '../../memory/values.ts';
 import { invalidInput } from '../../shared/errors.ts';
 import { fitBudget, type Fitted, type Line } from '../pipeline/fit.ts';
-import { drop, newestFirst, type Ranked } from '../pipeline/ranked.ts';
+import { drop, type Ranked } from '../pipeline/ranked.ts';
 import { Stopwatch, type Milliseconds } from '../pipeline/stopwatch.ts';
 import { completeTokenBudget, matchesToFill } from '../query/defaults.ts';
 import type { Intent } from '../query/intent.ts';
@@ -15,7 +15,14 @@ import { readQuery } from '../query/query-text.ts';
 import { describeShown, keepReceipts, type ReceiptDraft } from '../receipts/receipts.ts';
 import { isRelevant } from '../pipeline/score.ts';
 import { lineOf, longestLineOf } from './memory-lines.ts';
-import { rankForContexts, type ContextQuestion, type ContextRanking, type ShownMemory } from './rank-context.ts';
+import {
+  byScore,
+  maturityOrder,
+  rankForContexts,
+  type ContextQuestion,
+  type ContextRanking,
+  type ShownMemory,
+} from './rank-context.ts';
 import { sectionNames, sectionOf, type SectionName } from './sections.ts';
 import { loadTokenizer, type TokenizerName } from './tokenizers.ts';
 
@@ -179,15 +186,8 @@ function asLine(ranked: Ranked<ShownMemory>, { reserved, crowded }: ContextRanki
   };
 }
 
-function byScore(a: Ranked<ShownMemory>, b: Ranked<ShownMemory>): number {
-  return b.score - a.score || newestFirst(a.memory.row, b.memory.row);
-}
-
-/** A warning was learned from outcomes; a candidate was not tried yet. */
-const maturities: readonly Maturity[] = ['proven', 'established', 'anti_pattern', 'candidate'];
-
 function orderByMaturity({ memory }: Ranked<ShownMemory>): number {
-  return memory.type === 'rule' ? maturities.indexOf(memory.row.maturity as Maturity) : 0;
+  return memory.type === 'rule' ? maturityOrder.indexOf(memory.row.maturity as Maturity) : 0;
 }
 
 function draftReceipt(assembled: AssembledContext): ReceiptDraft {

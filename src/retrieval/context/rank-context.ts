@@ -5,10 +5,13 @@ import type { MemoryFilter } from '../../db/sql/memory-filter.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { openReadable } from '../../encryption/sealing.ts';
+import type { MemoryReference } from '../../memory/links/links.ts';
+import { hasCondition } from '../../memory/rules/rule-condition.ts';
+import type { Maturity } from '../../memory/rules/rule-maturity.ts';
 import { findCrowded, findDuplicates } from '../pipeline/diversify.ts';
 import { rankMatches, type RankedMatches } from '../pipeline/rank-matches.ts';
-import { drop, isKept, type Ranked } from '../pipeline/ranked.ts';
-import { measureParts, measureRecency, relevanceFloor } from '../pipeline/score.ts';
+import { drop, isKept, newestFirst, type Ranked } from '../pipeline/ranked.ts';
+import { isRelevant, measureParts, measureRecency, relevanceFloor } from '../pipeline/score.ts';
 import type { Stopwatch } from '../pipeline/stopwatch.ts';
 import type { PreparedSearch } from '../plan/prepared-search.ts';
 import type { Intent } from '../query/intent.ts';
@@ -38,7 +41,7 @@ export interface ContextRanking {
   /** Of these, what others of its subject and predicate leave no share for: it waits for what the rest leaves. */
   crowded: ReadonlySet<Ranked<ShownMemory>>;
   /** What a stage dropped. */
-  dropped: Ranked[];
+  dropped: Ranked<MemoryReference>[];
 }
 
 /**
@@ -65,6 +68,12 @@ export async function rankForContexts(
   );
 }
 
+/** Order of rules. A warning was learned from outcomes; a candidate was not tried yet. */
+export const maturityOrder: readonly Maturity[] = ['proven', 'established', 'anti_pattern', 'candidate'];
+
+/** Rules that are looked at for one without a condition: as many as a butler has in use. */
+const mostRules = 200;
+
 /** Returns which memories a context may show: facts and rules, and episodes where some are asked for. */
 export function filterOfContext(
   context: MemoryContext,
@@ -81,7 +90,12 @@ function prepareMatching(context: MemoryContext, { prompt, butler, mostOfType }:
 function selectStanding(context: MemoryContext, question: ContextQuestion): Prisma.Sql {
   const { recentEpisodes } = question;
   const filter = filterOfContext(context, question);
-  return selectStandingMemories({ filter, identity: identityFacts, recentEpisodes });
+  return selectStandingMemories({
+    filter,
+    identity: identityFacts,
+    rules: { maturities: maturityOrder, most: mostRules },
+    recentEpisodes,
+  });
 }
 
 async function rankForContext(
@@ -91,35 +105,42 @@ async function rankForContext(
   standing: readonly ShownMemory[],
   scored: readonly Ranked[],
 ): Promise<ContextRanking> {
-  const always = standing.map((memory) => rankStanding(context, question, memory, scored));
-  const alwaysIds = new Set(standing.map(({ id }) => id));
-  const others = limitTypes(question, scored.filter(({ memory }) => !alwaysIds.has(memory.id)).map(keepStandingRule));
-  const matching = await openRanked(context, others.filter(isKept));
+  const always = standing.filter(isStanding).map((memory) => rankStanding(context, question, memory, scored));
+  const alwaysIds = new Set(always.map(({ memory }) => memory.id));
+  const others = limitTypes(
+    question,
+    scored.filter(({ memory }) => !alwaysIds.has(memory.id)),
+  );
+  const matching = [...(await openRanked(context, others.filter(isKept))), ...always.flatMap(asRule)].toSorted(byScore);
   const duplicates = findDuplicates(matching);
   const distinct = matching.filter((one) => !duplicates.has(one));
   return {
     intent,
-    eligible: [...always, ...distinct],
-    reserved: new Set(always.filter(({ memory }) => memory.type !== 'episode')),
+    eligible: [...always.filter(({ memory }) => memory.type !== 'rule'), ...distinct],
+    reserved: new Set(always.filter(({ memory }) => memory.type === 'fact')),
     crowded: findCrowded(distinct),
     dropped: [...others.filter((one) => !isKept(one)), ...[...duplicates].map((one) => drop(one, 'duplicate'))],
   };
 }
 
-/** Keeps a rule that is not about the prompt if it holds whatever the prompt is. */
-function keepStandingRule(one: Ranked): Ranked {
-  const { type, content } = one.memory as Candidate & { content: string };
-  const isStanding = type === 'rule' && one.droppedBy === 'relevance_floor' && holdsAlways(content);
-  return isStanding ? { ...one, droppedBy: null } : one;
+/** Leaves out rules with a condition, which come if they are about the prompt. */
+function isStanding({ type, row }: ShownMemory): boolean {
+  return type !== 'rule' || !hasCondition(row.content);
 }
 
-/** A rule with a condition, or about somebody or something by name, is for those cases only. */
-function holdsAlways(rule: string): boolean {
-  return !condition.test(rule) && !properName.test(rule);
+/** What two memories that may say the same are compared by. */
+type Comparable = ShownMemory & Pick<Candidate, 'maturity' | 'subjectKey' | 'predicateKey'>;
+
+function asRule({ memory, ...ranked }: Ranked<ShownMemory>): Ranked<Comparable>[] {
+  if (memory.type !== 'rule') return [];
+  const { maturity } = memory.row;
+  return [{ ...ranked, memory: { ...memory, maturity, subjectKey: null, predicateKey: null } }];
 }
 
-const condition = /\b(when|whenever|if|before|after|while|unless|until|once|during|in case)\b/i;
-const properName = /[^.!?:"\s]\s+["“]?\p{Lu}\p{Ll}/u;
+/** Best first, then the newer, then the lesser id. */
+export function byScore(a: Ranked<ShownMemory>, b: Ranked<ShownMemory>): number {
+  return b.score - a.score || newestFirst(a.memory.row, b.memory.row);
+}
 
 /** Scores what is in every context. An episode is there for having just happened, and not for what it is about. */
 function rankStanding(
@@ -136,10 +157,10 @@ function rankStanding(
     return { ...kept, score: measureRecency(happenedAt, at, retrieval), relevance: 0, parts };
   }
   const match = scored.find((one) => one.memory.id === memory.id);
-  if (match !== undefined) return { ...match, ...kept };
-  const composite = measureParts({ type: memory.type, ...memory.row }, 0, at, retrieval);
-  const parts = { match: null, composite };
-  return { ...kept, score: relevanceFloor * composite.baseline, relevance: 0, parts };
+  if (match !== undefined && isRelevant(match)) return { ...match, ...kept };
+  const { relevance, parts } = match ?? { relevance: 0, parts: { match: null } };
+  const composite = measureParts({ type: memory.type, ...memory.row }, relevance, at, retrieval);
+  return { ...kept, score: relevanceFloor * composite.baseline, relevance, parts: { match: parts.match, composite } };
 }
 
 /** Keeps as many facts, and as many rules, as a channel brings: neither may crowd the other out. */
@@ -149,10 +170,7 @@ function limitTypes({ mostOfType }: ContextQuestion, scored: readonly Ranked[]):
 }
 
 /** Opens candidates, which came with the columns that are shown of them. */
-async function openRanked(
-  context: MemoryContext,
-  ranked: readonly Ranked[],
-): Promise<Ranked<ShownMemory & Candidate>[]> {
+async function openRanked(context: MemoryContext, ranked: readonly Ranked[]): Promise<Ranked<Comparable>[]> {
   const opened = await openMemories(
     context,
     ranked.map(({ memory }) => ({ type: memory.type, row: memory }) as unknown as MemoryToOpen),
