@@ -11,7 +11,7 @@ import { modelKey, type EmbeddingModel } from '../embedding/embedder.ts';
 import { MemoryError } from '../shared/errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { atOneMoment, type MemoryContext } from './context.ts';
-import { textForm } from './facts/glosses.ts';
+import { textForm } from './facts/lexicon.ts';
 import { recordEvent, recordEvents, type EventInput } from './events.ts';
 
 /** One that is building or active. */

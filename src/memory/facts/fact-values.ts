@@ -17,7 +17,7 @@ import { normaliseMetadata, type KeptMetadata } from '../metadata.ts';
 import { requireButler, requireScope } from '../reach.ts';
 import { sealedPlaceholder } from '../../encryption/sealing.ts';
 import { normaliseContent, normaliseKey, normaliseLabel } from '../text.ts';
-import { findGloss } from './glosses.ts';
+import { findGloss } from './lexicon.ts';
 import { checkDate, checkNumber, checkOneOf, checkOptionalUuid, globalScope, normaliseTags } from '../values.ts';
 import { isNote, namesNote, noteName, notePredicate } from './note-key.ts';
 

@@ -1,6 +1,6 @@
 import { selectLexemes } from '../../db/queries/known-people.ts';
 import type { MemoryContext } from '../../memory/context.ts';
-import { glossWords, listGlossWords } from '../../memory/facts/glosses.ts';
+import { glossWords, listGlossWords } from '../../memory/facts/lexicon.ts';
 
 export type FindGlossLexemes = (predicateKey: string) => ReadonlySet<string>;
 
