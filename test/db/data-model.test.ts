@@ -226,6 +226,13 @@ describe('one live fact for a key', () => {
     expect(await refusalOf(() => fact({ validity: second }))).toMatchObject({ constraint: 'facts_one_live_per_key' });
   });
 
+  test('one that is set aside stands beside it, and takes its place only once it is free', async () => {
+    await fact({ set_aside: true });
+    await fact();
+    expect(await refusalOf(() => fact({ set_aside: true }))).toBeNull();
+    expect(await refusalOf(fact)).toMatchObject({ constraint: 'facts_one_live_per_key' });
+  });
+
   test.each(['superseded', 'expired', 'retracted'])('a live one stands beside one that is %s', async (validity) => {
     await fact({ validity });
     expect(await refusalOf(fact)).toBeNull();
