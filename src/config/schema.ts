@@ -362,6 +362,10 @@ const memory = table({
       default: 7,
       description: 'Days an expired episode is kept while it waits to be consolidated',
     }),
+    nothing_found_ttl_days: setting(numberAbove(0, days), {
+      default: 30,
+      description: 'Days until an episode expires of which consolidation kept nothing, if that is later',
+    }),
   }),
   facts,
   rules,

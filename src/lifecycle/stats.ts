@@ -35,6 +35,8 @@ export interface MemoryStats {
     backlog: number;
     oldestPendingAt: Date | null;
     deadLetters: number;
+    /** Consolidated episodes of which nothing was kept. */
+    nothingFound: number;
   };
   facts: { total: number; byValidity: Count[]; byPermanence: Count[]; confidence: Distribution };
   rules: {
@@ -118,6 +120,7 @@ function describeEpisodes(rows: EpisodeCount[]): MemoryStats['episodes'] {
     backlog: pending?.count ?? 0,
     oldestPendingAt: pending?.oldest ?? null,
     deadLetters: rows.find(({ status }) => status === 'dead_letter')?.count ?? 0,
+    nothingFound: rows.find(({ status }) => status === 'consolidated')?.nothingFound ?? 0,
   };
 }
 

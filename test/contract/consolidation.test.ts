@@ -128,6 +128,39 @@ throughEveryDoor((open) => {
       expect((await door.claimConsolidation({ butler })).run?.episodeCount).toBe(1);
     });
 
+    it('says of which episodes it kept nothing; they live longer, are counted, and can be read again', async () => {
+      const butler = newButler();
+      const [kept = '', empty = ''] = await observe(butler, 'I like tea.', 'It rains.');
+      const { expiresAt, createdAt } = await door.getMemory({ type: 'episode', id: kept });
+      const claim = await door.claimConsolidation({ butler });
+      const evidence = [{ episode_id: kept, quote: 'I like tea' }];
+      const drink = { subject: butler, predicate: 'favourite_drink', content: 'tea', evidence };
+      await door.submitConsolidation(runOf(claim), { new_facts: [drink] });
+
+      const thirtyDaysOn = new Date(Date.parse(String(createdAt)) + 30 * 86_400_000).toISOString();
+      const status = { consolidationStatus: 'consolidated', consolidated: true };
+      expect(await door.getMemory({ type: 'episode', id: kept })).toMatchObject({
+        ...status,
+        nothingFound: false,
+        expiresAt,
+      });
+      expect(await door.getMemory({ type: 'episode', id: empty })).toMatchObject({
+        ...status,
+        nothingFound: true,
+        expiresAt: thirtyDaysOn,
+      });
+      expect((await door.stats(butler)).episodes.nothingFound).toBe(1);
+      await testApp.app.createContext().references.flush();
+
+      const { episodes } = await door.requeueEpisodes({ nothingFound: true, butler });
+      expect(episodes.map(({ id }) => id)).toEqual([empty]);
+      expect(await door.getMemory({ type: 'episode', id: empty })).toMatchObject({
+        consolidationStatus: 'pending',
+        nothingFound: false,
+        expiresAt: thirtyDaysOn,
+      });
+    });
+
     it('writes nothing once its lease has ended', async () => {
       const butler = newButler();
       const [id = ''] = await observe(butler, 'I like tea.');

@@ -20,6 +20,7 @@ export const contractMemory = graphql(/* GraphQL */ `
       observedAt
       consolidationStatus
       consolidated
+      nothingFound
       forgottenAt
       expiresAt
     }
@@ -421,6 +422,7 @@ export const stats = graphql(/* GraphQL */ `
         total
         backlog
         deadLetters
+        nothingFound
       }
       facts {
         total

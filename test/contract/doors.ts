@@ -153,7 +153,7 @@ export interface VersionView {
 }
 
 export interface StatsView {
-  episodes: { total: number; backlog: number; deadLetters: number };
+  episodes: { total: number; backlog: number; deadLetters: number; nothingFound: number };
   facts: { total: number; byValidity: Count[] };
   rules: { total: number; byMaturity: Count[] };
   byGeneration: Count[];

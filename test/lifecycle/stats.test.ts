@@ -85,6 +85,7 @@ describe('the statistics', () => {
       backlog: 2,
       oldestPendingAt: core.day(-3),
       deadLetters: 1,
+      nothingFound: 0,
     });
   });
 
@@ -123,7 +124,14 @@ describe('the statistics', () => {
 
   it('of a tenant that stored nothing are zero', async () => {
     const { episodes, facts, rules, byGeneration } = await readStats(core.context({ tenantId: 'other' }), {});
-    expect(episodes).toEqual({ total: 0, byStatus: [], backlog: 0, oldestPendingAt: null, deadLetters: 0 });
+    expect(episodes).toEqual({
+      total: 0,
+      byStatus: [],
+      backlog: 0,
+      oldestPendingAt: null,
+      deadLetters: 0,
+      nothingFound: 0,
+    });
     expect([facts.total, rules.total]).toEqual([0, 0]);
     expect(byGeneration.map(({ count }) => count)).toEqual([0, 0, 0]);
     expect(rules.effectiveness).toEqual(steps({}));

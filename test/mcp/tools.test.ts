@@ -173,6 +173,7 @@ const surface: Record<string, { arguments: Record<string, string>; required: str
       engine: 'string',
       ids: 'array',
       limit: 'integer',
+      nothing_found: 'boolean',
       since: 'string',
       status: 'string',
     },

@@ -33,14 +33,26 @@ async function changeEpisodes(
 
 const isPending = Prisma.sql`m.consolidation_status = 'pending' AND m.forgotten_at IS NULL`;
 
+export interface Consolidated {
+  runId: string;
+  /** Those of the episodes of which the engine kept nothing. */
+  nothingFound: readonly string[];
+  /** Age in days at which those expire, unless they live longer anyway. */
+  nothingFoundDays: number;
+}
+
 export async function markConsolidated(
   transaction: Transaction,
   ids: readonly string[],
-  runId: string,
+  { runId, nothingFound, nothingFoundDays }: Consolidated,
 ): Promise<ChangedEpisode[]> {
+  const isEmpty = Prisma.sql`m.id = ANY (${nothingFound}::uuid[])`;
   return changeEpisodes(transaction, ids, {
     assignments: Prisma.sql`consolidation_status = 'consolidated', consolidation_run_id = ${runId}::uuid,
-      last_consolidation_error = NULL, next_consolidation_retry_at = NULL`,
+      last_consolidation_error = NULL, next_consolidation_retry_at = NULL, nothing_found = ${isEmpty},
+      expires_at = CASE WHEN ${isEmpty}
+        THEN greatest(m.expires_at, m.created_at + make_interval(secs => ${nothingFoundDays * 86_400}::float8))
+        ELSE m.expires_at END`,
     condition: isPending,
   });
 }
@@ -88,7 +100,7 @@ export async function markPending(
 ): Promise<ChangedEpisode[]> {
   return changeEpisodes(transaction, ids, {
     assignments: Prisma.sql`consolidation_status = 'pending', consolidation_attempts = 0, last_consolidation_error = NULL,
-      next_consolidation_retry_at = NULL`,
+      next_consolidation_retry_at = NULL, nothing_found = false`,
     condition: Prisma.sql`m.consolidation_status <> 'pending' AND m.forgotten_at IS NULL
       AND m.expires_at > ${expiredBefore}::timestamptz AND (${butler}::text IS NULL OR m.butler = ${butler}::text)`,
   });
@@ -97,6 +109,8 @@ export async function markPending(
 export interface RequeueFilter {
   statuses: readonly string[];
   engine: string | null;
+  /** Only episodes of which consolidation kept nothing. */
+  nothingFound: boolean;
   butler: string | null;
   since: Date | null;
   /** Episodes that expired before this are too old to be claimed. */
@@ -106,13 +120,14 @@ export interface RequeueFilter {
 
 /** Lists the ids of episodes that can be requeued, the oldest first. */
 export async function listToRequeue(client: TenantClient, filter: RequeueFilter): Promise<string[]> {
-  const { statuses, engine, butler, since, expiredBefore, limit } = filter;
+  const { statuses, engine, nothingFound, butler, since, expiredBefore, limit } = filter;
   const rows = await client.$queryRaw<{ id: string }[]>`
     SELECT e.id::text AS id FROM episodes e
     LEFT JOIN consolidation_runs r ON r.tenant_id = e.tenant_id AND r.id = e.consolidation_run_id
     WHERE e.tenant_id = ${client.tenantId} AND e.consolidation_status = ANY (${statuses}::text[])
       AND e.forgotten_at IS NULL AND e.expires_at > ${expiredBefore}::timestamptz
       AND (${engine}::text IS NULL OR r.engine = ${engine}::text)
+      AND (NOT ${nothingFound}::boolean OR e.nothing_found)
       AND (${butler}::text IS NULL OR e.butler = ${butler}::text)
       AND (${since}::timestamptz IS NULL OR e.created_at >= ${since}::timestamptz)
     ORDER BY e.created_at, e.id LIMIT ${limit}`;

@@ -18,6 +18,8 @@ function inScope(scope: string | null): Prisma.Sql {
 export interface EpisodeCount {
   status: string;
   count: number;
+  /** Of which consolidation kept nothing. */
+  nothingFound: number;
   oldest: Date;
 }
 
@@ -25,7 +27,8 @@ export interface EpisodeCount {
 export async function countEpisodes(client: TenantClient, { scope, now }: StatsQuery): Promise<EpisodeCount[]> {
   const ofButler = scope === null ? Prisma.empty : Prisma.sql`AND butler = ${scope}`;
   return client.$queryRaw`
-    SELECT consolidation_status AS status, count(*)::int AS count, min(created_at) AS oldest FROM episodes
+    SELECT consolidation_status AS status, count(*)::int AS count,
+      count(*) FILTER (WHERE nothing_found)::int AS "nothingFound", min(created_at) AS oldest FROM episodes
     WHERE tenant_id = ${client.tenantId} AND forgotten_at IS NULL AND expires_at > ${now} ${ofButler}
     GROUP BY consolidation_status`;
 }

@@ -247,7 +247,12 @@ const RequeueEpisodesInput = builder.inputType('RequeueEpisodesInput', {
     status: t.field({ type: RequeueStatusEnum, description: 'In this state. Default: dead_letter and failed.' }),
     engine: t.field({
       type: EngineEnum,
-      description: 'Only episodes whose last run used this engine. Required with the status consolidated.',
+      description:
+        'Only episodes whose last run used this engine. Required with the status consolidated, unless nothingFound is true.',
+    }),
+    nothingFound: t.boolean({
+      description:
+        'Only consolidated episodes of which nothing was kept. Default: false. Use it after changing the engine.',
     }),
     butler: t.string({ description: 'Of this butler. The role butler can name only itself.' }),
     since: t.field({ type: 'DateTime', description: 'Stored at this moment or later.' }),

@@ -22,6 +22,10 @@ export const EpisodeRef = builder.prismaNode('Episode', {
     consolidated: t.exposeBoolean('consolidated', {
       description: 'Whether its status is consolidated, for callers that know no other state.',
     }),
+    nothingFound: t.exposeBoolean('nothingFound', {
+      description:
+        'Whether consolidation kept nothing of it: no fact, rule, confirmation or link. Such an episode lives `nothing_found_ttl_days`, so that another engine can read it.',
+    }),
     consolidationAttempts: t.exposeInt('consolidationAttempts', { description: 'How often it was tried.' }),
     lastConsolidationError: t.exposeString('lastConsolidationError', {
       nullable: true,

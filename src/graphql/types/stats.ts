@@ -28,6 +28,10 @@ const EpisodeStatsRef = builder.objectRef<MemoryStats['episodes']>('EpisodeStats
       description: 'Since when the oldest of them waits.',
     }),
     deadLetters: t.exposeInt('deadLetters', { description: 'How many failed too often.' }),
+    nothingFound: t.exposeInt('nothingFound', {
+      description:
+        'Consolidated episodes of which the engine kept nothing. Another engine can read them after a requeue.',
+    }),
   }),
 });
 

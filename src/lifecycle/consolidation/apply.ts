@@ -108,7 +108,9 @@ async function writeAll(mutation: Mutation, run: LockedRun, { preparation, detai
   const read = chooseEpisodes(run, details);
   const { tooLong = [] } = details;
   // Without episodes that were forgotten meanwhile: they are no evidence any more.
-  const consolidated = await consolidateEpisodes(mutation, read, runId);
+  const kept = new Set(preparation.items.flatMap(({ evidence }) => evidence));
+  const nothingFound = read.filter((episodeId) => !kept.has(episodeId));
+  const consolidated = await consolidateEpisodes(mutation, read, { runId, nothingFound });
   const storedAt = new Map(consolidated.map(({ id, createdAt }) => [id, createdAt]));
   const { refused, ...counts } = await storeItems(mutation, { butler, storedAt, items: preparation.items });
   await failEpisodes(mutation, tooLong, { runId, reason: 'the episode is too long for a prompt', retryable: false });

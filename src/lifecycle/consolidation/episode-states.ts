@@ -1,4 +1,11 @@
-import { markConsolidated, markFailed, markPending, type ChangedEpisode } from '../../db/queries/episode-states.ts';
+import {
+  markConsolidated,
+  markFailed,
+  markPending,
+  type ChangedEpisode,
+  type Consolidated,
+} from '../../db/queries/episode-states.ts';
+import { retentionOf } from '../../memory/episodes/retention.ts';
 import { recordEvents, type EventInput, type EventType } from '../../memory/events.ts';
 import type { Mutation } from '../../memory/mutation.ts';
 
@@ -7,9 +14,12 @@ import type { Mutation } from '../../memory/mutation.ts';
 export async function consolidateEpisodes(
   mutation: Mutation,
   ids: readonly string[],
-  runId: string,
+  { runId, nothingFound }: Pick<Consolidated, 'runId' | 'nothingFound'>,
 ): Promise<ChangedEpisode[]> {
-  const changed = await markConsolidated(mutation.transaction, ids, runId);
+  const { context, transaction } = mutation;
+  const { nothingFoundTtlDays } = context.config.memory.episodes;
+  const nothingFoundDays = Math.min(nothingFoundTtlDays, retentionOf(context).episodes ?? nothingFoundTtlDays);
+  const changed = await markConsolidated(transaction, ids, { runId, nothingFound, nothingFoundDays });
   await recordChanges(mutation, changed, () => 'episode.consolidated', mutation.eventId);
   return changed;
 }

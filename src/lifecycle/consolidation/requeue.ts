@@ -21,6 +21,8 @@ export interface RequeueInput {
   status?: string | null | undefined;
   /** Only episodes whose last run was of this engine. */
   engine?: string | null | undefined;
+  /** Only consolidated episodes of which nothing was kept. */
+  nothingFound?: boolean | null | undefined;
   butler?: string | null | undefined;
   /** Only episodes stored since. */
   since?: Date | null | undefined;
@@ -69,6 +71,7 @@ async function chooseIds(context: MemoryContext, input: RequeueInput): Promise<s
   const filter = {
     statuses: chooseStatuses(input),
     engine: input.engine ? checkOneOf('engine', input.engine, engineNames) : null,
+    nothingFound: input.nothingFound ?? false,
     butler: input.butler ? requireButler(context, normaliseName('butler', input.butler)) : onlyButlerOf(context),
     since: checkDate('since', input.since),
     expiredBefore: getDueConditions(context).expiredBefore,
@@ -77,22 +80,25 @@ async function chooseIds(context: MemoryContext, input: RequeueInput): Promise<s
   return listToRequeue(context.db.client, filter);
 }
 
-function checkIds({ ids, status, engine, butler, since }: RequeueInput): string[] {
+function checkIds({ ids, status, engine, nothingFound, butler, since }: RequeueInput): string[] {
   const given = ids ?? [];
   if (given.length === 0 || given.length > mostRequeued) {
     throw invalidInput('ids', `1 to ${mostRequeued} ids of episodes`, given.length);
   }
-  if (status ?? engine ?? butler ?? since) {
-    throw new MemoryError('INVALID_INPUT', 'ids: alone, or else status, engine, butler and since; given both');
+  if (status ?? engine ?? nothingFound ?? butler ?? since) {
+    throw new MemoryError(
+      'INVALID_INPUT',
+      'ids: alone, or else status, engine, nothing_found, butler and since; given both',
+    );
   }
   return [...new Set(given.map((id, place) => checkUuid(`ids[${place}]`, id)))];
 }
 
-/** Consolidated episodes are requeued only by engine, because otherwise that would be all of them. */
-function chooseStatuses({ status, engine }: RequeueInput): RequeueStatus[] {
-  if (status === null || status === undefined) return ['dead_letter', 'failed'];
+/** Consolidated episodes are requeued by engine or by what was found, because otherwise that would be all of them. */
+function chooseStatuses({ status, engine, nothingFound }: RequeueInput): RequeueStatus[] {
+  if (status === null || status === undefined) return nothingFound ? ['consolidated'] : ['dead_letter', 'failed'];
   const checked = checkOneOf('status', status, requeueStatuses);
-  if (checked === 'consolidated' && !engine) {
+  if (checked === 'consolidated' && !engine && !nothingFound) {
     throw invalidInput('engine', `one of ${engineNames.join(', ')} with status "consolidated"`, engine ?? null);
   }
   return [checked];

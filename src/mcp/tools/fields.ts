@@ -31,6 +31,7 @@ const ownFields = {
     observedAt
     consolidationStatus
     consolidated
+    nothingFound
     forgottenAt
     expiresAt
   `,

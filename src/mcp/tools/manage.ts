@@ -44,7 +44,7 @@ interface Count {
 }
 
 interface StatsResult {
-  episodes: { total: number; backlog: number; dead_letters: number };
+  episodes: { total: number; backlog: number; dead_letters: number; nothing_found: number };
   facts: { total: number; by_validity: Count[] };
   rules: { total: number; by_maturity: Count[] };
   by_generation: Count[];
@@ -74,7 +74,7 @@ export const statsTool: GroupedTool = {
       stats(scope: $scope) {
         scope
         at
-        episodes { total byStatus ${counts} backlog oldestPendingAt deadLetters }
+        episodes { total byStatus ${counts} backlog oldestPendingAt deadLetters nothingFound }
         facts { total byValidity ${counts} byPermanence ${counts} confidence }
         rules { total disabled byValidity ${counts} byMaturity ${counts} confidence effectiveness }
         byGeneration ${counts}
@@ -87,7 +87,8 @@ export const statsTool: GroupedTool = {
   annotations: reads,
   describe: ({ episodes, facts, rules, by_generation: generations, due_evictions: due, unknown }: StatsResult) =>
     [
-      `${episodes.total} episodes (${episodes.backlog} wait to be consolidated, ${episodes.dead_letters} dead letters)`,
+      `${episodes.total} episodes (${episodes.backlog} wait to be consolidated, ${episodes.dead_letters} dead letters, ` +
+        `${episodes.nothing_found} with nothing found)`,
       `${facts.total} live facts (${listCounts(facts.by_validity)})`,
       `${rules.total} live rules (${listCounts(rules.by_maturity)})`,
       `generations: ${listCounts(generations)}`,
