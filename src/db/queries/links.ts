@@ -9,9 +9,9 @@ export async function insertLink(transaction: Transaction, link: MemoryLink, eve
   return changeLink(
     transaction,
     Prisma.sql`
-      INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation, created_at)
+      INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation, spans, created_at)
       VALUES (${transaction.tenantId}, ${link.sourceType}, ${link.sourceId}::uuid, ${link.targetType},
-        ${link.targetId}::uuid, ${link.relation}, ${link.createdAt}::timestamptz)
+        ${link.targetId}::uuid, ${link.relation}, ${JSON.stringify(link.spans)}::jsonb, ${link.createdAt}::timestamptz)
       ON CONFLICT DO NOTHING RETURNING 1`,
     event,
   );

@@ -35,7 +35,7 @@ export async function compareLinks(client: TenantClient, at?: Date): Promise<Rep
     Prisma.sql`
     SELECT source_type || ':' || source_id || ' ' || relation || ' ' || target_type || ':' || target_id AS id,
       jsonb_build_object('tenantId', tenant_id, 'sourceType', source_type, 'sourceId', source_id, 'targetType', target_type,
-        'targetId', target_id, 'relation', relation,
+        'targetId', target_id, 'relation', relation, 'spans', spans,
         'createdAt', to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) AS snapshot
     FROM memory_links WHERE tenant_id = ${client.tenantId}`,
   );

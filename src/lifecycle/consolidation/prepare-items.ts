@@ -11,6 +11,7 @@ import {
 } from '../../memory/facts/fact-values.ts';
 import { normaliseRule, type RuleValues } from '../../memory/rules/rules.ts';
 import { openRows } from '../../encryption/sealing.ts';
+import { findQuote, joinSpans, type Span } from '../../memory/spans.ts';
 import { globalScope } from '../../memory/values.ts';
 import type { ClaimedEpisode } from './claim.ts';
 import { loadEchoes } from './echo-guard.ts';
@@ -19,6 +20,7 @@ import {
   findReason,
   readEpisodeId,
   Refusal,
+  type Evidence,
   type NewFact,
   type NewRule,
   type OutputItem,
@@ -27,10 +29,12 @@ import {
   type UpdatedFact,
 } from './output.ts';
 
-interface Grounds {
+export interface Grounds {
   place: number;
   /** Ids of the cited episodes. */
   evidence: string[];
+  /** Where each of them says so. */
+  spans: ReadonlyMap<string, readonly Span[]>;
 }
 
 export interface PreparedFact extends Grounds {
@@ -83,7 +87,8 @@ export async function prepareItems(input: PreparationInput, parsed: ParsedOutput
   for (const item of parsed.items) {
     try {
       const evidence = checkEvidence(item.value.evidence, contents);
-      drafts.push(toDraft(input, item, guard.requireNews(item.value.evidence, evidence), targets));
+      const draft = toDraft(input, item, guard.requireNews(item.value.evidence, evidence), targets);
+      drafts.push({ ...draft, spans: findSpans(item.value.evidence, contents) });
     } catch (error) {
       const reason = findReason(error);
       if (reason === null) throw error;
@@ -100,14 +105,28 @@ function chooseCited(items: readonly OutputItem[], { episodes }: PreparationInpu
   return new Map([...episodes].filter(([id]) => cited.has(id)));
 }
 
+/** Returns where episodes say what is quoted, by their ids. A quote that differs too much from the text has no place. */
+function findSpans(cited: readonly Evidence[], contents: ReadonlyMap<string, string>): Map<string, Span[]> {
+  const spans = new Map<string, Span[]>();
+  for (const one of cited) {
+    const id = readEpisodeId(one);
+    spans.set(id, joinSpans([...(spans.get(id) ?? []), ...findQuote(contents.get(id) ?? '', one.quote)]));
+  }
+  return spans;
+}
+
 type Draft = Omit<PreparedFact, 'embedded'> | Omit<PreparedRule, 'embedded'> | PreparedReference;
+type DraftWithoutSpans =
+  | Omit<PreparedFact, 'embedded' | 'spans'>
+  | Omit<PreparedRule, 'embedded' | 'spans'>
+  | Omit<PreparedReference, 'spans'>;
 
 function toDraft(
   input: PreparationInput,
   item: OutputItem,
   evidence: string[],
   targets: ReadonlyMap<string, Fact>,
-): Draft {
+): DraftWithoutSpans {
   const { kind, place } = item;
   switch (kind) {
     case 'new_facts':

@@ -10,9 +10,11 @@ import { writeConfirmation } from '../../memory/confirm-and-forget.ts';
 import { createMutation, type Mutation } from '../../memory/mutation.ts';
 import { findKnownRule, writeRule } from '../../memory/rules/rules.ts';
 import { openRows } from '../../encryption/sealing.ts';
+import type { Span } from '../../memory/spans.ts';
 import { findReason, Refusal, type RefusedItem } from './output.ts';
 import {
   isVisible,
+  type Grounds,
   type PreparedFact,
   type PreparedItem,
   type PreparedReference,
@@ -90,14 +92,14 @@ async function storeFactItem(storing: Storing, mutation: Mutation, item: Prepare
   if (storing.retracted.has(item)) throw new Refusal('content: the same fact was forgotten after this was observed');
   if (item.values.kind === 'event') {
     const same = await findSameEvent(mutation, item);
-    if (same !== undefined) return confirm(storing, mutation, { type: 'fact', id: same.id }, item.evidence);
+    if (same !== undefined) return confirm(storing, mutation, { type: 'fact', id: same.id }, item);
   }
-  const written = await writeFact(mutation, item.given, item.values, item.embedded);
+  const written = await writeFact(mutation, item.given, item.values, item.embedded, spansOfSource(item));
   const reference = { type: 'fact', id: written.id } as const;
-  if (written.isConfirmation) return countConfirmation(storing, mutation, reference, item.evidence);
+  if (written.isConfirmation) return countConfirmation(storing, mutation, reference, item);
   if (item.kind === 'new_facts') storing.stored.factsCreated++;
   else storing.stored.factsUpdated++;
-  await linkToEvidence(storing, mutation, reference, item.evidence);
+  await linkToEvidence(storing, mutation, reference, item);
 }
 
 /** Finds the items that say what somebody forgot after they were observed, in one statement for all. */
@@ -132,19 +134,19 @@ function says({ content }: { content: string }, { values }: PreparedFact): boole
 async function storeRuleItem(storing: Storing, mutation: Mutation, item: PreparedRule): Promise<void> {
   const { warning, live, forgottenAt } = await findKnownRule(mutation, item.values);
   if (warning !== undefined) throw new Refusal('content: this rule did harm and is a warning against itself');
-  if (live !== undefined) return confirm(storing, mutation, { type: 'rule', id: live.id }, item.evidence);
+  if (live !== undefined) return confirm(storing, mutation, { type: 'rule', id: live.id }, item);
   if (forgottenAt !== null && forgottenAt >= findLastMoment(storing.storedAt, item)) {
     throw new Refusal('content: the same rule was forgotten after this was observed');
   }
-  await writeRule(mutation, item.values, item.embedded);
+  await writeRule(mutation, item.values, item.embedded, spansOfSource(item));
   storing.stored.rulesCreated++;
-  await linkToEvidence(storing, mutation, { type: 'rule', id: item.values.id }, item.evidence);
+  await linkToEvidence(storing, mutation, { type: 'rule', id: item.values.id }, item);
 }
 
 async function storeReference(storing: Storing, mutation: Mutation, item: PreparedReference): Promise<void> {
   await requireTarget(storing, item.target);
-  if (item.kind === 'confirmations') return confirm(storing, mutation, item.target, item.evidence);
-  await linkEvidence(storing, item);
+  if (item.kind === 'confirmations') return confirm(storing, mutation, item.target, item);
+  await linkEvidence(storing, item, item);
 }
 
 /** Throws unless the target is live and visible to the butler, with the same reason for unknown and hidden ones. */
@@ -167,33 +169,39 @@ async function confirm(
   storing: Storing,
   mutation: Mutation,
   target: PreparedReference['target'],
-  evidence: readonly string[],
+  grounds: Grounds,
 ): Promise<void> {
-  if (storing.confirmed.has(target.id)) return linkEvidence(storing, { target, relation: 'supports', evidence });
+  if (storing.confirmed.has(target.id)) return linkEvidence(storing, { target, relation: 'supports' }, grounds);
   await writeConfirmation(mutation, target);
-  await countConfirmation(storing, mutation, target, evidence);
+  await countConfirmation(storing, mutation, target, grounds);
 }
 
 async function countConfirmation(
   storing: Storing,
   { consequence }: Mutation,
   target: PreparedReference['target'],
-  evidence: readonly string[],
+  grounds: Grounds,
 ): Promise<void> {
   storing.confirmed.add(target.id);
   storing.stored.confirmations++;
-  await linkEvidence(storing, { target, relation: 'supports', evidence }, consequence);
+  await linkEvidence(storing, { target, relation: 'supports' }, grounds, consequence);
 }
 
 /** Links each episode to the target. Each link is a write of its own, unless it is a consequence of another. */
 async function linkEvidence(
   { run, stored }: Storing,
-  { target, relation, evidence }: Pick<PreparedReference, 'target' | 'relation'> & { evidence: readonly string[] },
+  { target, relation }: Pick<PreparedReference, 'target' | 'relation'>,
+  { evidence, spans }: Grounds,
   consequence?: Mutation,
 ): Promise<void> {
   for (const id of evidence) {
     const mutation = consequence ?? startPart(run);
-    const isNew = await createLink(mutation, { source: { type: 'episode', id }, target, relation });
+    const isNew = await createLink(mutation, {
+      source: { type: 'episode', id },
+      target,
+      relation,
+      spans: spans.get(id) ?? [],
+    });
     if (isNew) stored.linksCreated++;
   }
 }
@@ -203,12 +211,22 @@ async function linkToEvidence(
   { stored }: Storing,
   { consequence }: Mutation,
   source: PreparedReference['target'],
-  [, ...others]: readonly string[],
+  { evidence: [, ...others], spans }: Grounds,
 ): Promise<void> {
   for (const id of others) {
-    await createLink(consequence, { source, target: { type: 'episode', id }, relation: 'derived_from' });
+    await createLink(consequence, {
+      source,
+      target: { type: 'episode', id },
+      relation: 'derived_from',
+      spans: spans.get(id) ?? [],
+    });
   }
   stored.linksCreated += 1 + others.length;
+}
+
+/** Returns where the first cited episode, which the memory names as its source, says so. */
+function spansOfSource({ evidence: [id], spans }: Grounds): readonly Span[] {
+  return id === undefined ? [] : (spans.get(id) ?? []);
 }
 
 /** Returns when the last cited episode was stored: what was forgotten later was forgotten knowingly. */

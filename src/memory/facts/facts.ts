@@ -9,6 +9,7 @@ import type { MemoryContext } from '../context.ts';
 import { useActiveKey } from '../../encryption/data-keys.ts';
 import { embedOne, vectorsOfOne, type EmbeddedText } from '../embed.ts';
 import { mutateOnce } from '../idempotency.ts';
+import type { Span } from '../spans.ts';
 import { createLink, linkToSource, requireEpisode } from '../links/links.ts';
 import { getMemory } from '../memories.ts';
 import { changeMemory, createMemory, type Mutation } from '../mutation.ts';
@@ -60,6 +61,7 @@ export async function writeFact(
   given: StoreFactInput,
   values: FactValues,
   embedding: EmbeddedText,
+  sourceSpans: readonly Span[] = [],
 ): Promise<WrittenFact> {
   const stored = await lockLiveFact(mutation.transaction, values);
   const live = stored === null ? null : await openLive(mutation, stored, values, embedding);
@@ -68,7 +70,7 @@ export async function writeFact(
   }
   if (live !== null) await supersede(mutation, live, values);
   await insertFact(mutation, values, live, embedding);
-  await linkFact(mutation, values, live);
+  await linkFact(mutation, values, live, sourceSpans);
   return { id: values.id, isConfirmation: false };
 }
 
@@ -189,11 +191,16 @@ async function insertFact(
   await createMemory(mutation, 'fact', columns, { embedding, omissions });
 }
 
-async function linkFact({ consequence: mutation }: Mutation, values: FactValues, live: Fact | null): Promise<void> {
+async function linkFact(
+  { consequence: mutation }: Mutation,
+  values: FactValues,
+  live: Fact | null,
+  sourceSpans: readonly Span[],
+): Promise<void> {
   const source = { type: 'fact', id: values.id } as const;
   if (live !== null)
     await createLink(mutation, { source, target: { type: 'fact', id: live.id }, relation: 'supersedes' });
-  await linkToSource(mutation, source, values.sourceEpisodeId);
+  await linkToSource(mutation, source, values.sourceEpisodeId, sourceSpans);
   for (const id of await findContradicted(mutation, values, live)) {
     await createLink(mutation, { source, target: { type: 'fact', id }, relation: 'contradicts' });
   }

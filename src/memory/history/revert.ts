@@ -34,8 +34,10 @@ export async function revert(
 
 async function revertLink(mutation: Mutation, event: MemoryEvent): Promise<void> {
   const { before, after } = readPayload(event);
-  const { createdAt, ...link } = (after ?? before) as unknown as MemoryLink;
-  const row = { ...link, createdAt: new Date(createdAt) };
+  // An event from before links had spans names none.
+  const kept = (after ?? before) as unknown as Omit<MemoryLink, 'spans'> & Partial<Pick<MemoryLink, 'spans'>>;
+  const { createdAt, spans = [], ...link } = kept;
+  const row = { ...link, spans, createdAt: new Date(createdAt) };
   if (after === null) await requireEnds(mutation, row);
   const isDone = after === null ? await insertLink(mutation, row, event.id) : await removeLink(mutation, row, event.id);
   if (isDone) return;

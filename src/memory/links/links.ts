@@ -5,6 +5,7 @@ import type { MemoryType } from '../../db/tables.ts';
 import { invalidInput, MemoryError } from '../../shared/errors.ts';
 import type { MemoryLink } from '../../generated/prisma/client.ts';
 import type { Mutation } from '../mutation.ts';
+import type { Span } from '../spans.ts';
 
 export const relations = ['derived_from', 'supports', 'contradicts', 'supersedes', 'related_to'] as const;
 export type Relation = (typeof relations)[number];
@@ -18,10 +19,15 @@ export interface NewLink {
   source: MemoryReference;
   target: MemoryReference;
   relation: Relation;
+  /** Where in the text of the episode at one of its ends it says so; none for other links. */
+  spans?: readonly Span[];
 }
 
 /** A pair may carry several relations, and each of them once: making a link that is there changes nothing. */
-export async function createLink(mutation: Mutation, { source, target, relation }: NewLink): Promise<boolean> {
+export async function createLink(
+  mutation: Mutation,
+  { source, target, relation, spans = [] }: NewLink,
+): Promise<boolean> {
   if (source.type === target.type && source.id === target.id) {
     throw invalidInput('target', 'another memory than the source', `${target.type} ${target.id}`);
   }
@@ -32,6 +38,7 @@ export async function createLink(mutation: Mutation, { source, target, relation 
     targetType: target.type,
     targetId: target.id,
     relation,
+    spans: spans.map(([start, end]) => [start, end]),
     createdAt: mutation.now,
   });
 }
@@ -70,12 +77,14 @@ export async function linkToSource(
   mutation: Mutation,
   source: MemoryReference,
   sourceEpisodeId: string | null,
+  spans: readonly Span[] = [],
 ): Promise<void> {
   if (sourceEpisodeId === null) return;
   await createLink(mutation.consequence, {
     source,
     target: { type: 'episode', id: sourceEpisodeId },
     relation: 'derived_from',
+    spans,
   });
 }
 

@@ -8,6 +8,7 @@ import type { MemoryContext } from '../context.ts';
 import { embedOne, type EmbeddedText } from '../embed.ts';
 import { isLive } from '../facts/fact-values.ts';
 import { mutateOnce } from '../idempotency.ts';
+import type { Span } from '../spans.ts';
 import { createLink, linkToSource, requireEpisode, type NewLink } from '../links/links.ts';
 import { getMemory } from '../memories.ts';
 import { normaliseMetadata, type KeptMetadata } from '../metadata.ts';
@@ -179,6 +180,7 @@ export async function writeRule(
   mutation: Mutation,
   { omissions, ...values }: RuleValues,
   embedding: EmbeddedText,
+  sourceSpans: readonly Span[] = [],
 ): Promise<void> {
   const { context, now } = mutation;
   const columns = {
@@ -190,7 +192,7 @@ export async function writeRule(
     requestId: context.requestContext.requestId,
   };
   await createMemory(mutation, 'rule', columns, { embedding, omissions });
-  await linkToSource(mutation, { type: 'rule', id: values.id }, values.sourceEpisodeId);
+  await linkToSource(mutation, { type: 'rule', id: values.id }, values.sourceEpisodeId, sourceSpans);
 }
 
 /** Locks a rule that is not forgotten, and returns it. */

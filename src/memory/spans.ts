@@ -1,0 +1,47 @@
+/**
+ * A part of a text: the offsets of its first character and of the one after its last. Characters are Unicode code points,
+ * as the database and most languages count them; JavaScript counts some as two.
+ */
+export type Span = readonly [start: number, end: number];
+
+/** Returns every place where a text says a quote, in order. Blanks and the form of quotation marks may differ. */
+export function findQuote(text: string, quote: string): Span[] {
+  const words = quote.trim().split(/\s+/u);
+  if (words[0] === undefined || words[0] === '') return [];
+  const pattern = new RegExp(words.map(asPattern).join(String.raw`\s+`), 'gu');
+  return [...text.matchAll(pattern)].map(({ index, 0: found }) => toSpan(text, index, index + found.length));
+}
+
+const singleMarks = "'‘’‚‛′`´";
+const doubleMarks = '"“”„‟″«»';
+
+function asPattern(word: string): string {
+  return Array.from(word)
+    .map((character) => {
+      if (singleMarks.includes(character)) return `[${singleMarks}]`;
+      if (doubleMarks.includes(character)) return `[${doubleMarks}]`;
+      return character.replace(/[\\^$.*+?()[\]{}|/-]/u, String.raw`\$&`);
+    })
+    .join('');
+}
+
+/** Turns offsets of JavaScript into a span. */
+export function toSpan(text: string, start: number, end: number): Span {
+  const before = countCharacters(text.slice(0, start));
+  return [before, before + countCharacters(text.slice(start, end))];
+}
+
+function countCharacters(text: string): number {
+  return Array.from(text).length;
+}
+
+/** Sorts spans, and joins those that overlap or touch. */
+export function joinSpans(spans: readonly Span[]): Span[] {
+  const joined: [number, number][] = [];
+  for (const [start, end] of spans.toSorted((a, b) => a[0] - b[0] || a[1] - b[1])) {
+    const last = joined.at(-1);
+    if (last !== undefined && start <= last[1]) last[1] = Math.max(last[1], end);
+    else joined.push([start, end]);
+  }
+  return joined;
+}
