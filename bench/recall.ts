@@ -73,9 +73,9 @@ async function store(context: MemoryContext, memory: MemoryToStore): Promise<str
   const moment = new Date(askedAt.getTime() - memory.daysAgo * millisecondsPerDay);
   const then: MemoryContext = { ...context, now: () => moment };
   const { content, importance, scope, permanence, subject = '', predicate = '' } = memory;
-  if (memory.type === 'rule') return (await storeRule(then, { content, importance, scope })).id;
+  if (memory.type === 'rule') return (await storeRule(then, { content, importance, scope })).value.id;
   const fact = { subject, predicate, content, importance, permanence, scope, observedAt: moment };
-  return (await storeFact(then, fact)).id;
+  return (await storeFact(then, fact)).value.id;
 }
 
 /** The questions over the 200 memories are also asked over the 2,000, which hold them all. */

@@ -54,8 +54,8 @@ async function countAll(core: MemoryCore): Promise<Figure[]> {
   await storeEpisode(context, { butler: 'bench', content: 'The first write registers the embedding model' });
   const idempotent = { butler: 'bench', content: 'once', idempotencyKey: 'once' };
   await storeEpisode(context, idempotent);
-  const { id: knownId } = await storeFact(context, { subject: 'user', predicate: 'reads', content: 'novels' });
-  const known = { type: 'fact', id: knownId } as const;
+  const { value } = await storeFact(context, { subject: 'user', predicate: 'reads', content: 'novels' });
+  const known = { type: 'fact', id: value.id } as const;
   const figures = [
     await count('storeEpisode', () => storeEpisode(context, { butler: 'bench', content: 'tea at five' })),
     await count('storeEpisode, sent again with its idempotency key', () => storeEpisode(context, idempotent)),

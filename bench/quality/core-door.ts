@@ -9,11 +9,11 @@ import type { QualityDoor } from './ask.ts';
 export function createCoreDoor(context: MemoryContext): QualityDoor {
   return {
     storeFact: async ({ subject, predicate, content, scope }) =>
-      (await storeFact(context, { subject, predicate, content, scope })).id,
-    storeRule: async ({ content }) => (await storeRule(context, { content })).id,
+      (await storeFact(context, { subject, predicate, content, scope })).value.id,
+    storeRule: async ({ content }) => (await storeRule(context, { content })).value.id,
     storeSession: async ({ sessionId, episodes }) => {
       const inputs = episodes.map(({ butler, content, observedAt }) => ({ butler, content, observedAt, sessionId }));
-      return (await ingestEpisodes(context, inputs)).map(({ id }) => id);
+      return (await ingestEpisodes(context, inputs)).value.map(({ id }) => id);
     },
     search: async ({ text, scope }, mode, limit) => {
       const { results } = await searchMemories(context, { query: text, mode, limit, scope });

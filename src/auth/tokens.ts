@@ -39,7 +39,7 @@ export function hashToken(token: string): string {
 
 export async function createToken(context: MemoryContext, given: NewToken): Promise<IssuedToken> {
   const values = normaliseToken(context, given);
-  return mutate(context, (mutation) => issue(mutation, values, 'token.created'));
+  return (await mutate(context, (mutation) => issue(mutation, values, 'token.created'))).value;
 }
 
 export async function listTokens({ db, principal: { tenantId } }: MemoryContext): Promise<TokenRecord[]> {
@@ -49,12 +49,12 @@ export async function listTokens({ db, principal: { tenantId } }: MemoryContext)
 
 /** It is refused from the next request on. To revoke one twice does no harm. */
 export async function revokeToken(context: MemoryContext, id: string): Promise<TokenRecord> {
-  return mutate(context, async (mutation) => revoke(mutation, await findToken(mutation, id)));
+  return (await mutate(context, async (mutation) => revoke(mutation, await findToken(mutation, id)))).value;
 }
 
 /** A new token with the same rights in the place of an old one, which is refused from the next request on. */
 export async function rotateToken(context: MemoryContext, id: string): Promise<IssuedToken> {
-  return mutate(context, async (mutation) => {
+  const { value } = await mutate(context, async (mutation) => {
     const old = await findToken(mutation, id);
     if (old.revokedAt !== null) throw new MemoryError('INVALID_TRANSITION', `token ${old.id} is revoked already`);
     await revoke(mutation.consequence, old);
@@ -62,6 +62,7 @@ export async function rotateToken(context: MemoryContext, id: string): Promise<I
     const values = { name, role: role as Role, butler, expiresAt, across, acrossWrite };
     return issue(mutation, values, 'token.rotated');
   });
+  return value;
 }
 
 type TokenValues = Pick<TokenRecord, 'name' | 'butler' | 'expiresAt' | 'across' | 'acrossWrite'> & { role: Role };

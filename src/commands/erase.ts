@@ -39,11 +39,11 @@ export async function erase({ config }: LoadedConfig, options: EraseOptions): Pr
       await recordReadByHand(core.db, context, { operation: 'erasurePlan', asked, ids });
       return printPlan(await plan(context, options));
     }
-    printErasure(
+    const { value } =
       subject === undefined
         ? await eraseMemory(context, { ...readMemory(options), confirm })
-        : await eraseSubject(context, { ...readSubject(options), confirm }),
-    );
+        : await eraseSubject(context, { ...readSubject(options), confirm });
+    printErasure(value);
   });
 }
 

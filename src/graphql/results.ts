@@ -1,8 +1,9 @@
 import type { MemoryContext } from '../memory/context.ts';
 import type { MemoryRow } from '../memory/memories.ts';
+import type { Written } from '../memory/mutation.ts';
 import { findKeptUntil, findSupersededId, type WriteOutcome } from '../memory/write-outcome.ts';
 import { MemoryError, type ErrorCode } from '../shared/errors.ts';
-import type { RedactionCounts, TextCut } from '../redaction/redactor.ts';
+import type { TextCut } from '../redaction/redactor.ts';
 import { builder } from './builder.ts';
 import { WriteOutcomeEnum } from './enums.ts';
 import { TextCutType } from './types/text-cut.ts';
@@ -63,7 +64,7 @@ type Answer = PayloadShape | ProblemShape;
 export interface WriteResult {
   /** The union to answer with. */
   type: ReturnType<typeof createUnion>;
-  answer(context: MemoryContext, write: (context: MemoryContext) => Promise<unknown>): Promise<Answer>;
+  answer(context: MemoryContext, write: (context: MemoryContext) => Promise<Written<unknown>>): Promise<Answer>;
 }
 
 export interface PayloadField {
@@ -193,20 +194,15 @@ function createUnion(name: string, payload: ReturnType<typeof createPayload>) {
 
 async function answer(
   context: MemoryContext,
-  write: (context: MemoryContext) => Promise<unknown>,
+  write: (context: MemoryContext) => Promise<Written<unknown>>,
   { superseded }: PayloadField,
 ): Promise<Answer> {
-  const recorded: string[] = [];
-  const confirmed: string[] = [];
-  const redacted: RedactionCounts = {};
-  const cut: TextCut[] = [];
   try {
-    const value = await write({ ...context, recorded, confirmed, redacted, cut });
+    const { redacted, ...written } = await write(context);
     const count = Object.values(redacted).reduce((sum, ofKind) => sum + ofKind, 0);
-    const maySupersede = superseded !== undefined && recorded.length > 0 && confirmed.length === 0;
-    const supersededId = maySupersede ? await findSupersededId(context, value as MemoryRow) : null;
-    const eventId = recorded[0] ?? null;
-    return { value, eventId, confirmed: confirmed.length > 0, supersededId, redacted: count, cut };
+    const maySupersede = superseded !== undefined && written.eventId !== null && !written.confirmed;
+    const supersededId = maySupersede ? await findSupersededId(context, written.value as MemoryRow) : null;
+    return { ...written, supersededId, redacted: count };
   } catch (error) {
     if (error instanceof MemoryError && isProblem(error.code)) {
       return { code: error.code, message: error.message, hint: error.hint ?? null };

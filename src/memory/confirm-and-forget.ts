@@ -8,7 +8,7 @@ import { lockLiveFact } from './facts/facts.ts';
 import { mutateOnce } from './idempotency.ts';
 import type { MemoryReference } from './links/links.ts';
 import { getMemory, notFound, type Memory } from './memories.ts';
-import { changeMemory, type Mutation } from './mutation.ts';
+import { changeMemory, mapWritten, type Mutation, type Written } from './mutation.ts';
 import { authorize, authorizeTarget } from './permissions.ts';
 import { onlyButlerOf } from './reach.ts';
 import { checkUuid } from './values.ts';
@@ -21,7 +21,7 @@ export interface MemoryWrite extends MemoryReference {
 export async function confirmMemory(
   context: MemoryContext,
   { idempotencyKey, ...given }: MemoryWrite,
-): Promise<Memory> {
+): Promise<Written<Memory>> {
   authorize(context, 'mutation confirmMemory');
   const reference = checkReference(given);
   const { type, id } = reference;
@@ -31,13 +31,17 @@ export async function confirmMemory(
       'type: fact or rule; given "episode", which happened and needs no proof',
     );
   }
-  await mutateOnce(context, { operation: 'confirm', idempotencyKey, input: reference }, async (mutation) => {
-    const { validity } = await lockForCaller(mutation, reference);
-    if (!isLive(validity)) throw notLive(reference, validity);
-    await writeConfirmation(mutation, { type, id });
-    return id;
-  });
-  return getMemory(context, reference);
+  const written = await mutateOnce(
+    context,
+    { operation: 'confirm', idempotencyKey, input: reference },
+    async (mutation) => {
+      const { validity } = await lockForCaller(mutation, reference);
+      if (!isLive(validity)) throw notLive(reference, validity);
+      await writeConfirmation(mutation, { type, id });
+      return id;
+    },
+  );
+  return mapWritten(written, () => getMemory(context, reference));
 }
 
 /** The same within a mutation that is under way, of a memory that is known to be live. */
@@ -50,44 +54,55 @@ export async function writeConfirmation(
 }
 
 /** Out of every search, context, count and consolidation, and still there: `restoreMemory` brings it back. */
-export async function forgetMemory(context: MemoryContext, { idempotencyKey, ...given }: MemoryWrite): Promise<Memory> {
+export async function forgetMemory(
+  context: MemoryContext,
+  { idempotencyKey, ...given }: MemoryWrite,
+): Promise<Written<Memory>> {
   authorize(context, 'mutation forgetMemory');
   const reference = checkReference(given);
   const { type, id } = reference;
-  await mutateOnce(context, { operation: 'forget', idempotencyKey, input: reference }, async (mutation) => {
-    const { validity, isOwn } = await lockForCaller(mutation, reference);
-    authorizeTarget(context, 'mutation forgetMemory', { name: `${type} ${id}`, isOwn });
-    if (validity === 'retracted') throw notLive(reference, validity);
-    const eventType = type === 'fact' ? 'fact.retracted' : (`${type}.forgotten` as const);
-    await changeMemory(mutation, reference, eventType, forgottenColumns(type, mutation.now));
-    return id;
-  });
-  return getMemory(context, reference);
+  const written = await mutateOnce(
+    context,
+    { operation: 'forget', idempotencyKey, input: reference },
+    async (mutation) => {
+      const { validity, isOwn } = await lockForCaller(mutation, reference);
+      authorizeTarget(context, 'mutation forgetMemory', { name: `${type} ${id}`, isOwn });
+      if (validity === 'retracted') throw notLive(reference, validity);
+      const eventType = type === 'fact' ? 'fact.retracted' : (`${type}.forgotten` as const);
+      await changeMemory(mutation, reference, eventType, forgottenColumns(type, mutation.now));
+      return id;
+    },
+  );
+  return mapWritten(written, () => getMemory(context, reference));
 }
 
 /** A fact comes back as active, unless its key has a live one by now; that one would have to go first. */
 export async function restoreMemory(
   context: MemoryContext,
   { idempotencyKey, ...given }: MemoryWrite,
-): Promise<Memory> {
+): Promise<Written<Memory>> {
   authorize(context, 'mutation restoreMemory');
   const reference = checkReference(given);
   const { type, id } = reference;
-  await mutateOnce(context, { operation: 'restore', idempotencyKey, input: reference }, async (mutation) => {
-    if (type === 'fact') await lockFactKeys(mutation.transaction, { factIds: [id] });
-    const { validity, isOwn } = await lockForCaller(mutation, reference);
-    authorizeTarget(context, 'mutation restoreMemory', { name: `${type} ${id}`, isOwn });
-    if (validity !== 'retracted') {
-      throw new MemoryError(
-        'INVALID_TRANSITION',
-        `${type} ${id} is ${validity}: only what was forgotten can be restored`,
-      );
-    }
-    if (type === 'fact') await refuseSecondLiveFact(mutation, id);
-    await changeMemory(mutation, reference, `${type}.restored`, forgottenColumns(type, null));
-    return id;
-  });
-  return getMemory(context, reference);
+  const written = await mutateOnce(
+    context,
+    { operation: 'restore', idempotencyKey, input: reference },
+    async (mutation) => {
+      if (type === 'fact') await lockFactKeys(mutation.transaction, { factIds: [id] });
+      const { validity, isOwn } = await lockForCaller(mutation, reference);
+      authorizeTarget(context, 'mutation restoreMemory', { name: `${type} ${id}`, isOwn });
+      if (validity !== 'retracted') {
+        throw new MemoryError(
+          'INVALID_TRANSITION',
+          `${type} ${id} is ${validity}: only what was forgotten can be restored`,
+        );
+      }
+      if (type === 'fact') await refuseSecondLiveFact(mutation, id);
+      await changeMemory(mutation, reference, `${type}.restored`, forgottenColumns(type, null));
+      return id;
+    },
+  );
+  return mapWritten(written, () => getMemory(context, reference));
 }
 
 function forgottenColumns(type: MemoryType, forgottenAt: Date | null): object {

@@ -3,7 +3,6 @@ import type { Config } from '../config/schema.ts';
 import type { Database, TenantDatabase } from '../db/database.ts';
 import type { Embedder } from '../embedding/embedder.ts';
 import type { Reranker } from '../embedding/reranker.ts';
-import type { RedactionCounts, TextCut } from '../redaction/redactor.ts';
 import { newRequestContext, type RequestContext } from '../shared/request-context.ts';
 import type { Vault } from '../encryption/vault.ts';
 
@@ -47,14 +46,6 @@ export interface MemoryContext {
   readonly requestContext: RequestContext;
   /** The actor of events, where it is not the principal: a job has no caller. */
   readonly actor?: string;
-  /** Where given: gets the id of the event of each write, so that it can be undone. */
-  readonly recorded?: string[];
-  /** Where given: gets the id of a memory that was known already, and was confirmed instead of stored. */
-  readonly confirmed?: string[];
-  /** Where given: counts the redacted findings by kind. */
-  readonly redacted?: RedactionCounts;
-  /** Where given: lists the truncated texts. */
-  readonly cut?: TextCut[];
 }
 
 /** The same with a clock that stands still: all that one write stores and records has one time. */

@@ -118,8 +118,6 @@ export async function recordEvent(context: MemoryContext, transaction: Transacti
 
 /** Completes an event with when it was, by whom and on which request. */
 export function toEventRow(context: MemoryContext, event: EventInput): EventRow {
-  // Consequences have no id of their own choice: they are undone with what caused them.
-  if (event.id !== undefined) context.recorded?.push(event.id);
   const { principal, requestContext } = context;
   return {
     tenantId: principal.tenantId,

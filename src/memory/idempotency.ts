@@ -5,7 +5,7 @@ import { keyedDigest } from '../encryption/data-key.ts';
 import { MemoryError } from '../shared/errors.ts';
 import type { MemoryContext } from './context.ts';
 import { getDataKey, useActiveKey } from '../encryption/data-keys.ts';
-import { mutate, type Mutation } from './mutation.ts';
+import { addOmissions, createReport, mutate, type Mutation, type Written } from './mutation.ts';
 import { createRedactor } from '../redaction/redactor.ts';
 import { normaliseKey } from './text.ts';
 
@@ -34,11 +34,11 @@ export async function mutateOnce<Prepared = void>(
   request: IdempotentRequest,
   work: (mutation: Mutation, prepared: Prepared) => Promise<string>,
   { prepare, turn }: OnceOptions<Prepared> = {},
-): Promise<string> {
+): Promise<Written<string>> {
   const earlier = await findEarlierAnswer(context, request);
   if (earlier !== null) return earlier;
   const prepared = (await prepare?.()) as Prepared;
-  const write = (): Promise<string> =>
+  const write = (): Promise<Written<string>> =>
     mutate(context, (mutation) => doOnce(mutation, request, () => work(mutation, prepared)));
   return turn === undefined ? write() : context.db.inTurn(turn, write);
 }
@@ -47,7 +47,7 @@ export async function mutateOnce<Prepared = void>(
 export async function findEarlierAnswer(
   context: MemoryContext,
   { idempotencyKey, ...request }: IdempotentRequest,
-): Promise<string | null> {
+): Promise<Written<string> | null> {
   if (idempotencyKey == null) return null;
   const key = normaliseKey(createRedactor(context), 'idempotency_key', idempotencyKey);
   return readAnswer(context, context.db.client, { key, ...request });
@@ -68,7 +68,9 @@ export async function doOnce(
   if (count === 0) {
     const answer = await readAnswer(context, transaction, { key, operation, input });
     if (answer === null) throw new Error(`the idempotency key ${key} is there and cannot be read`);
-    return answer;
+    const { value, ...report } = answer;
+    Object.assign(mutation.report, report);
+    return value;
   }
   const id = await work();
   const response = { id, eventId } satisfies KeptAnswer;
@@ -86,7 +88,7 @@ async function readAnswer(
   context: MemoryContext,
   client: TenantClient,
   { key, operation, input }: { key: string; operation: string; input: unknown },
-): Promise<string | null> {
+): Promise<Written<string> | null> {
   const earlier = await findEarlierWrite(client, key);
   if (earlier === null) return null;
   if ('erased' in earlier.response) {
@@ -102,9 +104,11 @@ async function readAnswer(
     );
   }
   // Reported once more: a caller that lost the first answer can undo by the second.
-  if (earlier.eventId !== null) context.recorded?.push(earlier.eventId);
-  if (earlier.entityId !== null && earlier.eventType?.endsWith('.confirmed')) context.confirmed?.push(earlier.entityId);
-  return (earlier.response as unknown as KeptAnswer).id;
+  const report = createReport();
+  addOmissions(report, earlier.omissions);
+  const { eventId, eventType } = earlier;
+  const { id } = earlier.response as unknown as KeptAnswer;
+  return { ...report, value: id, eventId, confirmed: eventType?.endsWith('.confirmed') ?? false };
 }
 
 /** Returns the digest by which an input is recognized. Keyed if the input is secret. */

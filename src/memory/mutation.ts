@@ -4,10 +4,43 @@ import type { MemoryType } from '../db/tables.ts';
 import { insertEvents, type EventRow } from '../db/queries/events.ts';
 import { insertMemories, updateMemory, type Columns, type NewMemory } from '../db/queries/memories.ts';
 import { MemoryError } from '../shared/errors.ts';
-import type { Omissions } from '../redaction/redactor.ts';
+import type { Omissions, RedactionCounts, TextCut } from '../redaction/redactor.ts';
 import { atOneMoment, type MemoryContext } from './context.ts';
 import { vectorsOfOne, type EmbeddedText } from './embed.ts';
 import { toEventRow, type EventInput } from './events.ts';
+
+/** What a write tells its caller besides its value. */
+export interface WriteReport {
+  /** The event by which the write can be undone; null if there was nothing to change. */
+  eventId: string | null;
+  /** Whether the memory was known already, and was confirmed instead of stored. */
+  confirmed: boolean;
+  /** Number of findings that were masked in the given texts, by kind. */
+  redacted: RedactionCounts;
+  /** The given texts that were truncated. */
+  cut: readonly TextCut[];
+}
+
+export interface Written<T> extends Readonly<WriteReport> {
+  readonly value: T;
+}
+
+export function createReport(): WriteReport {
+  return { eventId: null, confirmed: false, redacted: {}, cut: [] };
+}
+
+/** Adds what was masked and cut in one more text. */
+export function addOmissions(report: WriteReport, { redacted = {}, cut = [] }: Omissions): void {
+  const kinds = Object.entries(redacted) as [keyof RedactionCounts, number][];
+  const sums = kinds.map(([kind, count]) => [kind, (report.redacted[kind] ?? 0) + count]);
+  report.redacted = { ...report.redacted, ...(Object.fromEntries(sums) as RedactionCounts) };
+  report.cut = [...report.cut, ...cut];
+}
+
+/** Replaces the value of a write, for example its id by its row. */
+export async function mapWritten<T, U>(written: Written<T>, map: (value: T) => U | Promise<U>): Promise<Written<U>> {
+  return { ...written, value: await map(written.value) };
+}
 
 /**
  * One write of a caller, in one transaction. One event says what the caller did; the others (the fact that was
@@ -21,6 +54,8 @@ export interface Mutation {
   readonly now: Date;
   /** Of the event that says what the caller did. */
   readonly eventId: string;
+  /** For the caller, complete when the mutation ends. */
+  readonly report: WriteReport;
   /** Completes an event of this mutation: its id, cause, time, actor and request. */
   toEventRow(event: EventInput): EventRow;
   record(event: EventInput): Promise<void>;
@@ -28,8 +63,13 @@ export interface Mutation {
   readonly consequence: Mutation;
 }
 
-export async function mutate<T>(context: MemoryContext, work: (mutation: Mutation) => Promise<T>): Promise<T> {
-  return context.db.transaction((transaction) => work(createMutation(context, transaction)));
+/** Does a write in one transaction. */
+export async function mutate<T>(context: MemoryContext, work: (mutation: Mutation) => Promise<T>): Promise<Written<T>> {
+  return context.db.transaction(async (transaction) => {
+    const mutation = createMutation(context, transaction);
+    const value = await work(mutation);
+    return { ...mutation.report, value };
+  });
 }
 
 /**
@@ -40,9 +80,15 @@ export function createMutation(caller: MemoryContext, transaction: Transaction, 
   const eventId = uuidv7();
   const context = atOneMoment(caller);
   const { tenantId } = context.principal;
-  const common = { context, transaction, tenantId, eventId, now: context.now() };
+  const report = createReport();
+  const common = { context, transaction, tenantId, eventId, report, now: context.now() };
   const describe = (known: Partial<EventInput>): Pick<Mutation, 'toEventRow' | 'record'> => {
-    const complete = (event: EventInput): EventRow => toEventRow(context, { ...event, ...known });
+    const complete = (event: EventInput): EventRow => {
+      // Consequences are not reported: they are undone with their cause.
+      if (known.id !== undefined) report.eventId = known.id;
+      addOmissions(report, event.omissions ?? {});
+      return toEventRow(context, { ...event, ...known });
+    };
     return { toEventRow: complete, record: (event) => insertEvents(transaction, [complete(event)]) };
   };
   const consequence: Mutation = {

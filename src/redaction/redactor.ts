@@ -27,12 +27,10 @@ export interface Omissions {
   readonly cut?: readonly TextCut[];
 }
 
-/** The tenant whose policy applies, and the tallies of the caller, if it keeps any. */
+/** The tenant whose policy applies. */
 export interface RedactionContext {
   readonly config: Config;
   readonly principal: { readonly tenantId: string };
-  readonly redacted?: RedactionCounts | undefined;
-  readonly cut?: TextCut[] | undefined;
 }
 
 /** Redacts the texts of one write and counts what it removed, for the event of the write. */
@@ -57,7 +55,7 @@ export function createRedactor(context: RedactionContext): Redactor {
   const counts: RedactionCounts = {};
   const cuts: TextCut[] = [];
   const replace = (text: string, findings: readonly Finding[], modes: RedactionPolicy): RedactedText => {
-    for (const { kind } of findings) count(kind, counts, context.redacted);
+    for (const { kind } of findings) counts[kind] = (counts[kind] ?? 0) + 1;
     return replaceAll(text, findings, (finding) => markOf(context, finding, modes[finding.kind]));
   };
   const redact = (field: string, text: string, findings: readonly Finding[]): RedactedText => {
@@ -72,9 +70,7 @@ export function createRedactor(context: RedactionContext): Redactor {
     cut: (field, text, limit) => {
       const kept = cutAtCodePoint(text, limit);
       if (kept.length === text.length) return text;
-      const cut: TextCut = { field, fromLength: text.length, toLength: kept.length };
-      cuts.push(cut);
-      context.cut?.push(cut);
+      cuts.push({ field, fromLength: text.length, toLength: kept.length });
       return kept;
     },
     redactValue: (field, name, value) => {
@@ -116,10 +112,6 @@ function cutAtCodePoint(text: RedactedText, limit: number): RedactedText {
   if (text.length <= limit) return text;
   const cut = text.slice(0, limit);
   return (cut.isWellFormed() ? cut : cut.slice(0, -1)) as RedactedText;
-}
-
-function count(kind: FindingKind, ...tallies: (RedactionCounts | undefined)[]): void {
-  for (const tally of tallies) if (tally !== undefined) tally[kind] = (tally[kind] ?? 0) + 1;
 }
 
 function unrefused(policy: RedactionPolicy): RedactionPolicy {

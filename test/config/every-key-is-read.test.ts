@@ -13,15 +13,14 @@ import { sweepPromotions } from '../../src/lifecycle/promotion.ts';
 import { sweepLeftovers } from '../../src/lifecycle/housekeeping.ts';
 import { sweepConsolidation } from '../../src/lifecycle/consolidation/consolidate.ts';
 import { isBacklogLong } from '../../src/lifecycle/consolidation/claim.ts';
-import { failRun } from '../../src/lifecycle/consolidation/fail.ts';
 import { createLogger } from '../../src/shared/logger.ts';
 import { earnedMaturity, isAntiPattern } from '../../src/memory/rules/rule-maturity.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { startServer } from '../../src/http/server.ts';
 import { claimOf, failureOf, neverAborted } from '../lifecycle/engines/setup.ts';
 import { claimNext } from '../lifecycle/consolidation/setup.ts';
 import { testConfig } from '../support/config.ts';
 import { createTestCore } from '../support/core.ts';
+import { failRun, storeEpisode } from '../support/writes.ts';
 
 /** A key that nothing reads is a promise that nothing keeps: the product runs here on a configuration that watches. */
 let home: string;

@@ -1,11 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MemoryError } from '../../src/shared/errors.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { throughEveryDoor, type Door } from './doors.ts';
+import { storeEpisode, storeFact, storeRule } from '../support/writes.ts';
 
 describe('a memory', () => {
   let testApp: TestApp;

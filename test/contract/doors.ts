@@ -13,11 +13,12 @@ import { generationOf, type Generational } from '../../src/memory/generation.ts'
 import { readHistory } from '../../src/memory/history/history.ts';
 import { linkMemories, type Link, type LinkMemoriesInput } from '../../src/memory/links/link-graph.ts';
 import type { MemoryReference, Relation } from '../../src/memory/links/links.ts';
-import { getMemory, memoryTypeOf, type MemoryRow } from '../../src/memory/memories.ts';
+import { getMemory, memoryTypeOf, type Memory, type MemoryRow } from '../../src/memory/memories.ts';
+import { createReport, type WriteReport, type Written } from '../../src/memory/mutation.ts';
 import { confirmMemory, forgetMemory, restoreMemory, type MemoryWrite } from '../../src/memory/confirm-and-forget.ts';
 import { claimForAgent, submitOutput, type AgentClaimInput } from '../../src/lifecycle/consolidation/agent.ts';
 import { requeueEpisodes, type RequeueInput } from '../../src/lifecycle/consolidation/requeue.ts';
-import type { RedactionCounts, TextCut } from '../../src/redaction/redactor.ts';
+import type { TextCut } from '../../src/redaction/redactor.ts';
 import { readablePredicate } from '../../src/memory/facts/note-key.ts';
 import { storeNote, type StoreNoteInput } from '../../src/memory/facts/notes.ts';
 import {
@@ -190,21 +191,16 @@ export function throughEveryDoor(state: (open: OpenDoor) => void): void {
 
 async function openCoreDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
   const memoryContext = (): MemoryContext => app.createContext({}, caller?.principal).memory;
-  let redacted: RedactionCounts = {};
-  let cut: TextCut[] = [];
-  let recorded: string[] = [];
-  let confirmed: string[] = [];
-  const newContext = (): MemoryContext => {
-    redacted = {};
-    cut = [];
-    recorded = [];
-    confirmed = [];
-    return { ...memoryContext(), redacted, cut, recorded, confirmed };
+  let last: WriteReport = createReport();
+  const write = async <T>(work: (context: MemoryContext) => Promise<Written<T>>): Promise<T> => {
+    const written = await work(memoryContext()).catch(asDoorError);
+    last = written;
+    return written.value;
   };
-  const ask = async (work: (context: MemoryContext) => Promise<MemoryRow>): Promise<View> => {
-    const context = newContext();
-    return work(context).then((row) => viewOf(row, context), asDoorError);
-  };
+  const ask = async (work: (context: MemoryContext) => Promise<Written<MemoryRow>>): Promise<View> =>
+    viewOf(await write(work), memoryContext());
+  const askMemory = async (work: (context: MemoryContext) => Promise<Written<Memory>>): Promise<View> =>
+    viewOf((await write(work)).row, memoryContext());
   const ruleChanges = { promoteRule, demoteRule, disableRule, enableRule };
   return {
     name: 'core',
@@ -212,20 +208,23 @@ async function openCoreDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
     storeFact: (input) => ask((context) => storeFact(context, input)),
     storeRule: (input) => ask((context) => storeRule(context, input)),
     markRule: (input) => ask((context) => markRule(context, input)),
-    getMemory: (reference) => ask(async (context) => (await getMemory(context, reference)).row),
-    confirmMemory: (input) => ask(async (context) => (await confirmMemory(context, input)).row),
-    forgetMemory: (input) => ask(async (context) => (await forgetMemory(context, input)).row),
-    restoreMemory: (input) => ask(async (context) => (await restoreMemory(context, input)).row),
+    getMemory: async (reference) => {
+      const { row } = await getMemory(memoryContext(), reference).catch(asDoorError);
+      return viewOf(row, memoryContext());
+    },
+    confirmMemory: (input) => askMemory((context) => confirmMemory(context, input)),
+    forgetMemory: (input) => askMemory((context) => forgetMemory(context, input)),
+    restoreMemory: (input) => askMemory((context) => restoreMemory(context, input)),
     editRule: (input) => ask((context) => editRule(context, input)),
     changeRule: (change, input) => ask((context) => ruleChanges[change](context, input)),
-    linkMemories: (input) => linkMemories(newContext(), input).then(viewOfLink, asDoorError),
+    linkMemories: async (input) => viewOfLink(await write((context) => linkMemories(context, input))),
     storeNote: (input) => ask((context) => storeNote(context, input)),
     ingestEpisodes: async (episodes) => {
-      const stored = await ingestEpisodes(newContext(), episodes).catch(asDoorError);
+      const stored = await write((context) => ingestEpisodes(context, episodes));
       return stored.map(({ id }) => id);
     },
     undo: async (input) => {
-      const { id, eventType, entityId } = await undoEvent(newContext(), input).catch(asDoorError);
+      const { id, eventType, entityId } = await write((context) => undoEvent(context, input));
       return { id, eventType, entityId };
     },
     history: async (reference) => {
@@ -242,20 +241,19 @@ async function openCoreDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
     context: (input) => buildContext(memoryContext(), input).catch(asDoorError),
     explain: (query, memory, asked) => explainMemory(memoryContext(), { query, memory, ...asked }).catch(asDoorError),
     claimConsolidation: async (input) => {
-      const context = memoryContext();
-      const claimed = await claimForAgent(context, input).catch(asDoorError);
+      const claimed = await write((context) => claimForAgent(context, input));
       if (claimed === null) return { run: null, leaseExpiresAt: null, prompt: null };
       const { claim, prompt } = claimed;
       const run = { id: claim.runId, butler: claim.butler, episodeCount: claim.episodes.length };
       return { run, leaseExpiresAt: claim.leaseExpiresAt.toISOString(), prompt };
     },
     submitConsolidation: async (runId, output) =>
-      (await submitOutput(memoryContext(), runId, output).catch(asDoorError)) as unknown as RunView,
-    requeueEpisodes: (input) => requeueEpisodes(memoryContext(), input).catch(asDoorError),
-    lastRedacted: () => Object.values(redacted).reduce((sum, count) => sum + count, 0),
-    lastCut: () => cut,
-    lastWasKnown: () => confirmed.length > 0,
-    lastEventId: () => recorded[0] ?? null,
+      (await write((context) => submitOutput(context, runId, output))) as unknown as RunView,
+    requeueEpisodes: (input) => write((context) => requeueEpisodes(context, input)),
+    lastRedacted: () => Object.values(last.redacted).reduce((sum, count) => sum + count, 0),
+    lastCut: () => [...last.cut],
+    lastWasKnown: () => last.confirmed,
+    lastEventId: () => last.eventId,
     close: async () => undefined,
   };
 }

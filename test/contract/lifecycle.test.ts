@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { linkMemories } from '../../src/memory/links/link-graph.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { eventTypesOf } from '../support/events.ts';
 import { throughEveryDoor, type Door } from './doors.ts';
+import { linkMemories } from '../support/writes.ts';
 
 /** Days after which an ephemeral fact (0.1 a day) has faded, and after which it has expired. */
 const fadingAfter = 17;

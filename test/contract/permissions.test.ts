@@ -3,10 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installQueue } from '../../jobs/queue.ts';
 import { createToken } from '../../src/auth/tokens.ts';
 import { schema } from '../../src/graphql/schema.ts';
-import { claimForAgent, submitOutput } from '../../src/lifecycle/consolidation/agent.ts';
-import { failRun } from '../../src/lifecycle/consolidation/fail.ts';
 import { renewLease } from '../../src/lifecycle/consolidation/lease.ts';
-import { requeueEpisodes } from '../../src/lifecycle/consolidation/requeue.ts';
 import { findJobRun, listJobRuns } from '../../src/lifecycle/job-runs.ts';
 import { readEventDays } from '../../src/lifecycle/projections.ts';
 import { listVersionProgress } from '../../src/lifecycle/embedding-progress.ts';
@@ -15,24 +12,42 @@ import { bindTools } from '../../src/mcp/server.ts';
 import { listAccesses } from '../../src/memory/accesses.ts';
 import { findChainHead } from '../../src/memory/history/audit-chain.ts';
 import { roles, type MemoryContext, type Principal, type Role } from '../../src/memory/context.ts';
-import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { eraseMemory, eraseSubject } from '../../src/memory/erasure/erasure.ts';
+import * as memories from '../../src/memory/confirm-and-forget.ts';
+import * as facts from '../../src/memory/facts/facts.ts';
+import type { Written } from '../../src/memory/mutation.ts';
 import { planMemoryErasure, planSubjectErasure } from '../../src/memory/erasure/plan-erasure.ts';
 import { exportSubject } from '../../src/memory/erasure/export-subject.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import type { StoreFactInput } from '../../src/memory/facts/fact-values.ts';
-import { linkMemories } from '../../src/memory/links/link-graph.ts';
-import { confirmMemory, forgetMemory, restoreMemory } from '../../src/memory/confirm-and-forget.ts';
-import { storeNote } from '../../src/memory/facts/notes.ts';
 import { actions, permissions, type Action } from '../../src/memory/permissions.ts';
-import { demoteRule, disableRule, editRule, enableRule, promoteRule } from '../../src/memory/rules/rule-changes.ts';
-import { storeRule, type StoreRuleInput } from '../../src/memory/rules/rules.ts';
-import { markRule } from '../../src/memory/rules/rule-marks.ts';
-import { undoEvent } from '../../src/memory/history/undo.ts';
+import type { StoreRuleInput } from '../../src/memory/rules/rules.ts';
 import { toSnakeCase } from '../../src/shared/names.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
 import { DoorError } from './doors.ts';
+import {
+  claimForAgent,
+  confirmMemory,
+  demoteRule,
+  disableRule,
+  editRule,
+  enableRule,
+  eraseMemory,
+  eraseSubject,
+  failRun,
+  forgetMemory,
+  ingestEpisodes,
+  linkMemories,
+  markRule,
+  promoteRule,
+  requeueEpisodes,
+  restoreMemory,
+  storeEpisode,
+  storeFact,
+  storeNote,
+  storeRule,
+  submitOutput,
+  undoEvent,
+} from '../support/writes.ts';
 
 /** The permission table, held to at every door: each mutation as each role, on what is the caller's own and on what is not. */
 
@@ -96,10 +111,8 @@ async function forgotten(fact: Promise<{ type: 'fact'; id: string }>): Promise<o
   return fact;
 }
 
-async function eventOf(write: (context: MemoryContext) => Promise<unknown>, context: MemoryContext): Promise<object> {
-  const recorded: string[] = [];
-  await write({ ...context, recorded });
-  return { eventId: recorded[0] };
+async function eventOf(write: Promise<Written<unknown>>): Promise<object> {
+  return { eventId: (await write).eventId };
 }
 
 /** A butler has one run at a time. */
@@ -193,12 +206,12 @@ const targets: Record<Mutation, Targets> = {
   },
   submitConsolidation: { own: async () => ({ ...(await runningRun()), output: { new_facts: [] } }) },
   undo: {
-    own: () => eventOf((context) => newFact(context), asHome()),
+    own: () => eventOf(facts.storeFact(asHome(), factNaming({}) as StoreFactInput)),
     others: [
-      () => eventOf((context) => newFact(context), asOperator()),
+      () => eventOf(facts.storeFact(asOperator(), factNaming({}) as StoreFactInput)),
       async () => {
         const fact = await newFact(asHome(), { scope: 'home' });
-        return eventOf((context) => forgetMemory(context, fact), asOperator());
+        return eventOf(memories.forgetMemory(asOperator(), fact));
       },
     ],
   },

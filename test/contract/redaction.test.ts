@@ -3,8 +3,6 @@ import { createLogger } from '../../src/shared/logger.ts';
 import { consolidateWith } from '../../src/lifecycle/consolidation/consolidate.ts';
 import { EngineError } from '../../src/lifecycle/consolidation/engine.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { ingestEpisodes } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import { readPayload } from '../../src/memory/history/snapshots.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
 import { replayReceipt } from '../../src/retrieval/receipts/replay.ts';
@@ -12,6 +10,7 @@ import { scripted } from '../lifecycle/consolidation/setup.ts';
 import { canaries, canaryCount, canaryText, dumpTables, leaksIn, redactionConfig } from '../redaction/canaries.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { throughEveryDoor, type Door } from './doors.ts';
+import { ingestEpisodes, storeFact } from '../support/writes.ts';
 
 const metadata = { note: canaryText, deep: [{ password: 'Xk9canaryQz77', card: 4539148803436467 }], [canaryText]: 1 };
 

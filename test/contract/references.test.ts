@@ -3,13 +3,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sweepCapacity } from '../../src/lifecycle/eviction.ts';
 import { sweepPromotions } from '../../src/lifecycle/promotion.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeFact, type Fact } from '../../src/memory/facts/facts.ts';
+import type { Fact } from '../../src/memory/facts/facts.ts';
 import type { StoredFact } from '../../src/db/stored-fact.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
 import { requestGraphQL } from '../support/graphql-request.ts';
 import { connectMcp, type TestClient } from '../support/mcp-client.ts';
+import { storeFact } from '../support/writes.ts';
 
 /**
  * What counts as a reference differs by door, so this is not stated through every door alike: an agent reads through MCP, and

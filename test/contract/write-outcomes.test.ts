@@ -105,6 +105,20 @@ describe('the answer of a write', () => {
       expect(await get(rule)).toMatchObject({ validity: 'retracted' });
     });
 
+    it('names no event for a link that is there already', async () => {
+      const lastEventId = (): string | null | undefined => door.lastEventId?.();
+      const { linkMemories } = door;
+      if (linkMemories === undefined) return;
+      const newNote = (): Promise<View> => door.storeNote({ content: `Parked ${++names}` });
+      const [source, target] = [await newNote(), await newNote()];
+      const [one, two] = [source, target].map(({ id }) => ({ type: 'fact' as const, id }));
+      const link = { source: one, target: two, relation: 'supports' } as Parameters<typeof linkMemories>[0];
+      await linkMemories(link);
+      expect(lastEventId()).not.toBeNull();
+      await linkMemories(link);
+      expect(lastEventId()).toBeNull();
+    });
+
     it('tells a retry under an idempotency key what the first write did', async () => {
       const given = key();
       const first = await door.storeFact({ ...given, content: 'in Mill Lane' });

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { alignVectorDimensions } from '../../src/db/vector-dimensions.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { sweepEmbeddings } from '../../src/lifecycle/reembed.ts';
 import { createEmbedder } from '../../src/embedding/create-embedder.ts';
 import { embedderOptions } from '../../src/create-memory.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
+import { storeEpisode } from '../support/writes.ts';
 
 let core: TestCore;
 beforeEach(async () => {

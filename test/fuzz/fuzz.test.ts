@@ -13,8 +13,6 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { dataLine } from '../../src/shared/untrusted-text.ts';
 import { MemoryError } from '../../src/shared/errors.ts';
 import { sweepConsolidation } from '../../src/lifecycle/consolidation/consolidate.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import { normaliseMetadata } from '../../src/memory/metadata.ts';
 import { normaliseContent, normaliseName } from '../../src/memory/text.ts';
 import { createRedactor } from '../../src/redaction/redactor.ts';
@@ -37,6 +35,7 @@ import {
 } from './requests.ts';
 import { oneWrongValue } from './one-wrong-value.ts';
 import { broken, expressions, jsonValues, texts } from './texts.ts';
+import { storeEpisode, storeFact } from '../support/writes.ts';
 
 /**
  * What comes from outside, made up by the seed. `BUTLER_FUZZ_INPUTS` and `BUTLER_FUZZ_SEED` make a longer run, or another.

@@ -2,13 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/http/app.ts';
 import type { MemoryCore } from '../../src/create-memory.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import { contextOf, take, untilReadable, writeEvent, writeMany } from '../support/activity.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { openEventStream, type FeedAnswer } from '../support/feeds.ts';
 import { requestGraphQL, type GraphQLAnswer } from '../support/graphql-request.ts';
 import { expectNoInternals } from '../support/internals.ts';
+import { storeEpisode, storeFact } from '../support/writes.ts';
 
 let testApp: TestApp;
 

@@ -5,8 +5,8 @@ import { createEmbedder } from '../../src/embedding/create-embedder.ts';
 import type { Embedder } from '../../src/embedding/embedder.ts';
 import { ModelHealth } from '../../src/lifecycle/model-health.ts';
 import { sweepEmbeddings } from '../../src/lifecycle/reembed.ts';
-import { ingestEpisodes } from '../../src/memory/episodes/episodes.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
+import { ingestEpisodes } from '../support/writes.ts';
 
 let testApp: TestApp;
 let small: Embedder;

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { storeFact } from '../../src/memory/facts/facts.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { requestGraphQL, type GraphQLAnswer } from '../support/graphql-request.ts';
+import { storeFact, storeRule } from '../support/writes.ts';
 
 let testApp: TestApp;
 

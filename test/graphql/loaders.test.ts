@@ -1,14 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadersOf, type Loaders } from '../../src/graphql/loaders.ts';
-import { claimForAgent, submitOutput } from '../../src/lifecycle/consolidation/agent.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
-import { markRule } from '../../src/memory/rules/rule-marks.ts';
 import { buildContext } from '../../src/retrieval/context/context.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { requestGraphQL } from '../support/graphql-request.ts';
+import {
+  claimForAgent,
+  ingestEpisodes,
+  markRule,
+  storeEpisode,
+  storeFact,
+  storeRule,
+  submitOutput,
+} from '../support/writes.ts';
 
 let testApp: TestApp;
 let ids: Record<'episode' | 'fact' | 'superseded' | 'rule', string>;

@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
-import { confirmMemory, forgetMemory } from '../../src/memory/confirm-and-forget.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { requestGraphQL, type GraphQLAnswer } from '../support/graphql-request.ts';
+import { confirmMemory, forgetMemory, ingestEpisodes, storeEpisode, storeFact, storeRule } from '../support/writes.ts';
 
 let testApp: TestApp;
 const start = new Date('2026-03-01T12:00:00.000Z');

@@ -20,14 +20,12 @@ import { authorizeRootFields } from '../../src/graphql/authorize-root-fields.ts'
 import { schema } from '../../src/graphql/schema.ts';
 import { bindTools } from '../../src/mcp/server.ts';
 import { roles, type Role } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
 import { permissions, type Action } from '../../src/memory/permissions.ts';
 import { operationKinds, roleReference, type RoleReferenceRow } from '../../scripts/docs/role-reference.ts';
 import { knownPaths } from '../../src/http/routes.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
+import { storeEpisode, storeFact, storeRule } from '../support/writes.ts';
 
 /** The table in docs/security.md is written from the same rows: what it says is what happens. */
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { storeFact, type Fact } from '../../src/memory/facts/facts.ts';
+import type { Fact } from '../../src/memory/facts/facts.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { encryptedConfig } from '../support/encryption.ts';
+import { storeFact } from '../support/writes.ts';
 
 let testApp: TestApp;
 let fact: Fact;

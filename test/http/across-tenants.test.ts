@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createToken, rotateToken, type IssuedToken, type NewToken } from '../../src/auth/tokens.ts';
 import type { AccessRecord, MemoryEvent } from '../../src/generated/prisma/client.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import { issueToken } from '../../src/commands/token.ts';
 import { texts } from '../fuzz/texts.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
+import { storeFact } from '../support/writes.ts';
 
 /** An admin of the house, and a neighbour whom only who has a grant may enter. */
 

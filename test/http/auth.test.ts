@@ -6,11 +6,11 @@ import { createApp } from '../../src/http/app.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { createToken, listTokens, revokeToken, rotateToken } from '../../src/auth/tokens.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
 import { eventually } from '../support/eventually.ts';
 import { postToGraphQL, requestGraphQL } from '../support/graphql-request.ts';
+import { storeEpisode } from '../support/writes.ts';
 
 let testApp: TestApp;
 let privateKey: CryptoKey;

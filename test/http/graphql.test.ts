@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
 import { postToGraphQL, requestGraphQL, type GraphQLAnswer } from '../support/graphql-request.ts';
 import { expectNoInternals } from '../support/internals.ts';
+import { storeFact } from '../support/writes.ts';
 
 let testApp: TestApp;
 

@@ -8,11 +8,11 @@ import { createToken, revokeToken, type IssuedToken, type NewToken } from '../..
 import { createGrantWatch } from '../../src/auth/grant-watch.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { serveRequests, serveSubscriptions } from '../../src/http/server.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
 import { eventually } from '../support/eventually.ts';
+import { storeEpisode } from '../support/writes.ts';
 
 /** What was opened with a token does not outlive it. */
 

@@ -3,8 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';
 import type { Principal } from '../../src/memory/context.ts';
 import { planSubjectErasure } from '../../src/memory/erasure/plan-erasure.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import { roleReference, type OperationKind as Kind } from '../../scripts/docs/role-reference.ts';
 import { drill } from '../support/drill.ts';
 import { openEventStream, type FeedAnswer } from '../support/feeds.ts';
@@ -12,6 +10,7 @@ import { callsOf, type Call, type Target } from './calls.ts';
 import { deepestSelection, everyField, isCovered, turns, weigh } from './selection.ts';
 import { beginTrial, callers, type Trial } from './trial.ts';
 import { adminOf, butlerOf, createWorld, operatorOf, secretOf, type World } from './world.ts';
+import { storeEpisode, storeFact } from '../support/writes.ts';
 
 let world: World;
 const covered = new Set<string>();

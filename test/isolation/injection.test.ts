@@ -2,9 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { consolidateWith } from '../../src/lifecycle/consolidation/consolidate.ts';
 import { patternsEngine } from '../../src/lifecycle/consolidation/engines/patterns.ts';
 import { dataTags } from '../../src/lifecycle/consolidation/instructions.ts';
-import { ingestEpisodes } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
 import { normaliseContent } from '../../src/memory/text.ts';
 import { createRedactor } from '../../src/redaction/redactor.ts';
 import { heldBack } from '../lifecycle/patterns/corpus/held-back.ts';
@@ -14,6 +11,7 @@ import { writtenSecond } from '../lifecycle/patterns/corpus/written-second.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { connectMcp, type TestClient } from '../support/mcp-client.ts';
 import { injections } from './injection-corpus.ts';
+import { ingestEpisodes, storeFact, storeRule } from '../support/writes.ts';
 
 let testApp: TestApp;
 let client: TestClient;

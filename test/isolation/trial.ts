@@ -1,9 +1,6 @@
 import { expect } from 'vitest';
 import { MemoryError } from '../../src/shared/errors.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
-import { forgetMemory } from '../../src/memory/confirm-and-forget.ts';
-import { disableRule } from '../../src/memory/rules/rule-changes.ts';
 import { permissions } from '../../src/memory/permissions.ts';
 import type { RoleReferenceRow } from '../../scripts/docs/role-reference.ts';
 import { drill } from '../support/drill.ts';
@@ -21,6 +18,7 @@ import {
   visitorOf,
   type World,
 } from './world.ts';
+import { disableRule, forgetMemory, storeFact } from '../support/writes.ts';
 
 /** One caller at the doors: what it must not learn, and what it must not change. */
 export interface Trial {

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { codesOf } from '../../src/db/database-errors.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import { buildContext } from '../../src/retrieval/context/context.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
+import { storeEpisode, storeFact } from '../support/writes.ts';
 
 /** What the database lets a viewer do, whatever the code above it forgets. */
 

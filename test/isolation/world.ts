@@ -1,19 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { installQueue } from '../../jobs/queue.ts';
 import { createToken } from '../../src/auth/tokens.ts';
-import { claimForAgent, submitOutput } from '../../src/lifecycle/consolidation/agent.ts';
-import { failRun } from '../../src/lifecycle/consolidation/fail.ts';
 import { sweepDecay } from '../../src/lifecycle/decay.ts';
 import { recordRun } from '../../src/lifecycle/job-runs.ts';
 import { refreshProjections } from '../../src/lifecycle/projections.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
-import { storeEpisode, type Episode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact, type Fact } from '../../src/memory/facts/facts.ts';
-import { linkMemories } from '../../src/memory/links/link-graph.ts';
-import { confirmMemory, forgetMemory } from '../../src/memory/confirm-and-forget.ts';
-import { promoteRule } from '../../src/memory/rules/rule-changes.ts';
-import { storeRule, type Rule } from '../../src/memory/rules/rules.ts';
-import { markRule } from '../../src/memory/rules/rule-marks.ts';
+import type { Episode } from '../../src/memory/episodes/episodes.ts';
+import type { Fact } from '../../src/memory/facts/facts.ts';
+import type { Rule } from '../../src/memory/rules/rules.ts';
 import { buildContext } from '../../src/retrieval/context/context.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
 import { draftReceipt, keepReceipts } from '../../src/retrieval/receipts/receipts.ts';
@@ -23,6 +17,19 @@ import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
 import { insertRow, rowOf } from '../support/rows.ts';
 import { global, readAllRows, type OwnedRow } from './ownership.ts';
+import {
+  claimForAgent,
+  confirmMemory,
+  failRun,
+  forgetMemory,
+  linkMemories,
+  markRule,
+  promoteRule,
+  storeEpisode,
+  storeFact,
+  storeRule,
+  submitOutput,
+} from '../support/writes.ts';
 
 /** Two tenants, in each two butlers, and of all of them the same, but for a word that is in nothing of anyone else. */
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runJob } from '../../src/commands/job.ts';
-import { ingestEpisodes } from '../../src/memory/episodes/episodes.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
+import { ingestEpisodes } from '../support/writes.ts';
 
 let core: TestCore;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { getJob, type ServerJob } from '../../jobs/jobs.ts';
-import { ingestEpisodes } from '../../src/memory/episodes/episodes.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
+import { ingestEpisodes } from '../support/writes.ts';
 
 let core: TestCore;
 const requested: string[] = [];

@@ -4,12 +4,12 @@ import { installQueue, startQueue, type Queue } from '../../jobs/queue.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { toJobName } from '../../src/lifecycle/schedules.ts';
 import { maintainStorage } from '../../src/lifecycle/housekeeping.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { toSnakeCase } from '../../src/shared/names.ts';
 import { testConfig } from '../support/config.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { testEngine } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
+import { storeEpisode } from '../support/writes.ts';
 
 let core: TestCore;
 

@@ -4,8 +4,8 @@ import { createJobRunner } from '../../jobs/runner.ts';
 import type { Embedder } from '../../src/embedding/embedder.ts';
 import { findJobRun, listJobRuns, recordRun } from '../../src/lifecycle/job-runs.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
+import { storeEpisode } from '../support/writes.ts';
 
 let core: TestCore;
 

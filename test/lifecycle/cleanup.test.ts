@@ -3,14 +3,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sweepEpisodes } from '../../src/lifecycle/cleanup.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { listChanges } from '../../src/memory/history/diff.ts';
-import { ingestEpisodes, storeEpisode, type Episode } from '../../src/memory/episodes/episodes.ts';
+import type { Episode } from '../../src/memory/episodes/episodes.ts';
 import { findMemoryAsOf, readHistory } from '../../src/memory/history/history.ts';
-import { linkMemories, loadEnds } from '../../src/memory/links/link-graph.ts';
-import { forgetMemory } from '../../src/memory/confirm-and-forget.ts';
-import { undoEvent } from '../../src/memory/history/undo.ts';
+import { loadEnds } from '../../src/memory/links/link-graph.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { execute, newScene, type Scene } from './support.ts';
+import { forgetMemory, ingestEpisodes, linkMemories, storeEpisode, undoEvent } from '../support/writes.ts';
 
 let core: TestCore;
 let scene: Scene;

@@ -1,16 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sweepDecay } from '../../src/lifecycle/decay.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
-import { confirmMemory, forgetMemory } from '../../src/memory/confirm-and-forget.ts';
-import { disableRule } from '../../src/memory/rules/rule-changes.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
-import { markRule } from '../../src/memory/rules/rule-marks.ts';
-import { undoEvent } from '../../src/memory/history/undo.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { testEngine } from '../support/database.ts';
 import { execute, newScene, type Scene } from './support.ts';
+import {
+  confirmMemory,
+  disableRule,
+  forgetMemory,
+  markRule,
+  storeFact,
+  storeRule,
+  undoEvent,
+} from '../support/writes.ts';
 
 let core: TestCore;
 let scene: Scene;

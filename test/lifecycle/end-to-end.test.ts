@@ -6,7 +6,6 @@ import { sweepDecay } from '../../src/lifecycle/decay.ts';
 import { sweepPromotions } from '../../src/lifecycle/promotion.ts';
 import type { SweepReport } from '../../src/lifecycle/sweep.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import { openMcpDoor, type Door, type View } from '../contract/doors.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { startTicking } from '../support/clock.ts';
@@ -24,6 +23,7 @@ import {
 } from '../support/model-server.ts';
 import { expectNoDifference } from '../support/verify.ts';
 import { consolidationConfig, dataOf } from './engines/setup.ts';
+import { storeFact } from '../support/writes.ts';
 
 /**
  * A life of a memory, from the first word to two hundred days later: what three sessions said becomes facts and rules

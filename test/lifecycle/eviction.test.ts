@@ -5,13 +5,10 @@ import type { MemoryContext } from '../../src/memory/context.ts';
 import type { Fact } from '../../src/memory/facts/facts.ts';
 import type { StoreFactInput } from '../../src/memory/facts/fact-values.ts';
 import { findMemory } from '../../src/memory/memories.ts';
-import { confirmMemory } from '../../src/memory/confirm-and-forget.ts';
-import { disableRule } from '../../src/memory/rules/rule-changes.ts';
-import { storeRule, type Rule } from '../../src/memory/rules/rules.ts';
-import { markRule } from '../../src/memory/rules/rule-marks.ts';
-import { undoEvent } from '../../src/memory/history/undo.ts';
+import type { Rule } from '../../src/memory/rules/rules.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { execute, newScene, type Scene } from './support.ts';
+import { confirmMemory, disableRule, markRule, storeRule, undoEvent } from '../support/writes.ts';
 
 let core: TestCore;
 let scene: Scene;

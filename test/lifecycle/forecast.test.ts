@@ -2,12 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sweepDecay } from '../../src/lifecycle/decay.ts';
 import { countForecast, forecastFading, type Forecast } from '../../src/lifecycle/forecast.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { confirmMemory, forgetMemory } from '../../src/memory/confirm-and-forget.ts';
-import { disableRule } from '../../src/memory/rules/rule-changes.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
-import { markRule } from '../../src/memory/rules/rule-marks.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { newScene, type Scene } from './support.ts';
+import { confirmMemory, disableRule, forgetMemory, markRule, storeRule } from '../support/writes.ts';
 
 let core: TestCore;
 let scene: Scene;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { sweepLeftovers } from '../../src/lifecycle/housekeeping.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { insertRow, rowOf, type Row } from '../support/rows.ts';
 import { newScene, type Scene } from './support.ts';
+import { storeEpisode } from '../support/writes.ts';
 
 let core: TestCore;
 let scene: Scene;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findJobRun, listJobRuns, recordRun, statusOf, type TenantSweep } from '../../src/lifecycle/job-runs.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
+import { storeFact } from '../support/writes.ts';
 
 let core: TestCore;
 

@@ -2,16 +2,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TenantDatabase } from '../../src/db/database.ts';
 import { sweepKeys } from '../../src/lifecycle/key-rotation.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeFact, type Fact } from '../../src/memory/facts/facts.ts';
+import type { Fact } from '../../src/memory/facts/facts.ts';
 import { findMemoryAsOf, readHistory } from '../../src/memory/history/history.ts';
 import { getMemory, loadMemories } from '../../src/memory/memories.ts';
 import { openRows } from '../../src/encryption/sealing.ts';
-import { undoEvent } from '../../src/memory/history/undo.ts';
 import { createVault, requireMasterKeys } from '../../src/encryption/vault.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { dumpDatabase, encryptedConfig, masterKey } from '../support/encryption.ts';
+import { storeFact, undoEvent } from '../support/writes.ts';
 
 let core: TestCore;
 let tenantId = '';

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readEventDays, refreshProjections } from '../../src/lifecycle/projections.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
+import { storeEpisode, storeFact } from '../support/writes.ts';
 
 let core: TestCore;
 

@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sweepPromotions } from '../../src/lifecycle/promotion.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode, type Episode } from '../../src/memory/episodes/episodes.ts';
+import type { Episode } from '../../src/memory/episodes/episodes.ts';
 import type { Fact } from '../../src/memory/facts/facts.ts';
-import { forgetMemory } from '../../src/memory/confirm-and-forget.ts';
 import { countReferences } from '../support/references.ts';
-import { undoEvent } from '../../src/memory/history/undo.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { execute, newScene, type Scene } from './support.ts';
+import { forgetMemory, storeEpisode, undoEvent } from '../support/writes.ts';
 
 let core: TestCore;
 let scene: Scene;

@@ -11,12 +11,7 @@ import { sweepEmbeddings, type ReembedOptions } from '../../src/lifecycle/reembe
 import { insertMemories, type NewMemory } from '../../src/db/queries/memories.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { embedOne, vectorsOfOne } from '../../src/memory/embed.ts';
-import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import { createMutation } from '../../src/memory/mutation.ts';
-import { forgetMemory } from '../../src/memory/confirm-and-forget.ts';
-import { editRule } from '../../src/memory/rules/rule-changes.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
 import { asStored } from '../../src/redaction/redactor.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
@@ -24,6 +19,7 @@ import { createTestCore, type TestCore } from '../support/core.ts';
 import { createTestDatabase, testEngine } from '../support/database.ts';
 import { killChild, startTypescript } from '../support/run-typescript.ts';
 import type { ReembedChildInput } from '../support/reembed-child.ts';
+import { editRule, forgetMemory, ingestEpisodes, storeEpisode, storeFact, storeRule } from '../support/writes.ts';
 
 /** Both providers are real: what differs between two models is all that re-embedding has to cope with. */
 const otherDimensions = 64;

@@ -4,21 +4,25 @@ import { sweepEpisodes } from '../../src/lifecycle/cleanup.ts';
 import { sweepLeftovers } from '../../src/lifecycle/housekeeping.ts';
 import type { SweepReport } from '../../src/lifecycle/sweep.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { readHistory } from '../../src/memory/history/history.ts';
-import { linkMemories, loadEnds } from '../../src/memory/links/link-graph.ts';
+import { loadEnds } from '../../src/memory/links/link-graph.ts';
 import { getMemory } from '../../src/memory/memories.ts';
-import { forgetMemory, restoreMemory } from '../../src/memory/confirm-and-forget.ts';
-import { disableRule } from '../../src/memory/rules/rule-changes.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
-import { markRule } from '../../src/memory/rules/rule-marks.ts';
-import { undoEvent } from '../../src/memory/history/undo.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
 import { buildContext } from '../../src/retrieval/context/context.ts';
 import { replayReceipt } from '../../src/retrieval/receipts/replay.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { insertRow, rowOf, type Row } from '../support/rows.ts';
 import { newScene, type Scene, type SweepFunction } from './support.ts';
+import {
+  disableRule,
+  forgetMemory,
+  linkMemories,
+  markRule,
+  restoreMemory,
+  storeEpisode,
+  storeRule,
+  undoEvent,
+} from '../support/writes.ts';
 
 let core: TestCore;
 let scene: Scene;

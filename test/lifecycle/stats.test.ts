@@ -1,16 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installQueue } from '../../jobs/queue.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import type { StoreFactInput } from '../../src/memory/facts/fact-values.ts';
-import { forgetMemory } from '../../src/memory/confirm-and-forget.ts';
-import { disableRule, promoteRule } from '../../src/memory/rules/rule-changes.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
-import { markRule } from '../../src/memory/rules/rule-marks.ts';
 import { readStats, type Count, type MemoryStats } from '../../src/lifecycle/stats.ts';
 import { toSnakeCase } from '../../src/shared/names.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
+import {
+  disableRule,
+  forgetMemory,
+  markRule,
+  promoteRule,
+  storeEpisode,
+  storeFact,
+  storeRule,
+} from '../support/writes.ts';
 
 let core: TestCore;
 let stats: MemoryStats;

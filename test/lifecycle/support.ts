@@ -2,10 +2,11 @@ import { expect } from 'vitest';
 import type { TenantClient } from '../../src/db/database.ts';
 import type { SweepOptions, SweepReport } from '../../src/lifecycle/sweep.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
-import { storeFact, type Fact } from '../../src/memory/facts/facts.ts';
+import type { Fact } from '../../src/memory/facts/facts.ts';
 import type { StoreFactInput } from '../../src/memory/facts/fact-values.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
 import type { TestCore } from '../support/core.ts';
+import { storeFact } from '../support/writes.ts';
 
 export type SweepFunction = (context: MemoryContext, options: SweepOptions) => Promise<SweepReport>;
 

@@ -3,8 +3,8 @@ import { modelKey, type Embedder } from '../../src/embedding/embedder.ts';
 import type { EmbeddingVersion } from '../../src/generated/prisma/client.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { findModelChanges } from '../../src/memory/embedding-versions.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
+import { storeEpisode } from '../support/writes.ts';
 
 let testApp: TestApp;
 

@@ -3,12 +3,10 @@ import { lockFactKeys } from '../../src/db/queries/facts.ts';
 import { lockRuleTexts } from '../../src/db/queries/rules.ts';
 import type { Transaction } from '../../src/db/database.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { createTestDatabase, testEngine, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
+import { storeEpisode, storeFact, storeRule } from '../support/writes.ts';
 
 /** PGlite has one connection, for which everybody waits. */
 describe.runIf(testEngine === 'postgres')('a pool of four connections', () => {

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
+import { storeEpisode, storeFact, storeRule } from '../support/writes.ts';
 
 let core: TestCore;
 

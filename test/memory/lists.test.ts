@@ -5,16 +5,11 @@ import { memoryOrders, type MemoryOrder } from '../../src/db/sql/list-memories.t
 import { memoryTypes, type MemoryType } from '../../src/db/tables.ts';
 import { Prisma } from '../../src/generated/prisma/client.ts';
 import { effectiveConfidence } from '../../src/memory/confidence.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import type { FilterInput } from '../../src/memory/filter.ts';
 import { countList, listMemories, type ListChoice, type Listed } from '../../src/memory/lists.ts';
-import { forgetMemory } from '../../src/memory/confirm-and-forget.ts';
-import { promoteRule } from '../../src/memory/rules/rule-changes.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
-import { markRule } from '../../src/memory/rules/rule-marks.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { insertRow, rowOf, type Row } from '../support/rows.ts';
+import { forgetMemory, markRule, promoteRule, storeEpisode, storeFact, storeRule } from '../support/writes.ts';
 
 let core: TestCore;
 

@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Transaction } from '../../src/db/database.ts';
-import { applyOutput } from '../../src/lifecycle/consolidation/apply.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { eraseSubject } from '../../src/memory/erasure/erasure.ts';
 import { planSubjectErasure } from '../../src/memory/erasure/plan-erasure.ts';
-import { undoEvent } from '../../src/memory/history/undo.ts';
 import { claimNext, evidenceOf, observe } from '../lifecycle/consolidation/setup.ts';
 import { createTestCore, lastEventOf, type TestCore } from '../support/core.ts';
 import { testEngine } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
+import { applyOutput, eraseSubject, undoEvent } from '../support/writes.ts';
 
 let core: TestCore;
 const context = (): MemoryContext => core.context({ role: 'admin' });

@@ -1,19 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createToken, revokeToken, rotateToken } from '../../src/auth/tokens.ts';
 import { sweepConsolidation } from '../../src/lifecycle/consolidation/consolidate.ts';
-import { claimForAgent, submitOutput } from '../../src/lifecycle/consolidation/agent.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { ingestEpisodes, storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
-import { linkMemories } from '../../src/memory/links/link-graph.ts';
-import { confirmMemory, forgetMemory, restoreMemory } from '../../src/memory/confirm-and-forget.ts';
-import { editRule, promoteRule } from '../../src/memory/rules/rule-changes.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
-import { markRule } from '../../src/memory/rules/rule-marks.ts';
-import { undoEvent } from '../../src/memory/history/undo.ts';
 import { startTicking } from '../support/clock.ts';
 import { createTestCore, lastEventOf, type TestCore } from '../support/core.ts';
 import { expectNoDifference } from '../support/verify.ts';
+import {
+  claimForAgent,
+  confirmMemory,
+  editRule,
+  forgetMemory,
+  ingestEpisodes,
+  linkMemories,
+  markRule,
+  promoteRule,
+  restoreMemory,
+  storeEpisode,
+  storeFact,
+  storeRule,
+  submitOutput,
+  undoEvent,
+} from '../support/writes.ts';
 
 let core: TestCore;
 beforeAll(async () => {

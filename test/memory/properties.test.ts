@@ -4,23 +4,32 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MemoryError } from '../../src/shared/errors.ts';
 import type { MemoryEvent } from '../../src/generated/prisma/client.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { ingestEpisodes } from '../../src/memory/episodes/episodes.ts';
 import type { StoredFact } from '../../src/db/stored-fact.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
-import { linkMemories } from '../../src/memory/links/link-graph.ts';
 import { linkId, relations, type MemoryReference } from '../../src/memory/links/links.ts';
-import { confirmMemory, forgetMemory, restoreMemory } from '../../src/memory/confirm-and-forget.ts';
-import { demoteRule, disableRule, editRule, enableRule, promoteRule } from '../../src/memory/rules/rule-changes.ts';
 import { effectiveness, type Maturity } from '../../src/memory/rules/rule-maturity.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
-import { markRule, maturityRank, ruleOutcomes } from '../../src/memory/rules/rule-marks.ts';
+import { maturityRank, ruleOutcomes } from '../../src/memory/rules/rule-marks.ts';
 import { readPayload } from '../../src/memory/history/snapshots.ts';
-import { undoEvent } from '../../src/memory/history/undo.ts';
 import { findDifferences } from '../../src/memory/history/verify.ts';
 import { startTicking } from '../support/clock.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { drill } from '../support/drill.ts';
 import { expectNoDifference } from '../support/verify.ts';
+import {
+  confirmMemory,
+  demoteRule,
+  disableRule,
+  editRule,
+  enableRule,
+  forgetMemory,
+  ingestEpisodes,
+  linkMemories,
+  markRule,
+  promoteRule,
+  restoreMemory,
+  storeFact,
+  storeRule,
+  undoEvent,
+} from '../support/writes.ts';
 
 /**
  * The same sequences each time, so that a change is not blamed for what it did not break. `BUTLER_PROPERTY_RUNS` and

@@ -1,12 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/schema.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import type { StoreFactInput } from '../../src/memory/facts/fact-values.ts';
 import { getMemory } from '../../src/memory/memories.ts';
-import { forgetMemory } from '../../src/memory/confirm-and-forget.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
 import {
   assembleContext,
   buildContext,
@@ -16,6 +12,7 @@ import {
 } from '../../src/retrieval/context/context.ts';
 import { loadTokenizer } from '../../src/retrieval/context/tokenizers.ts';
 import { newTenant, useRetrieval } from './setup.ts';
+import { forgetMemory, storeEpisode, storeFact, storeRule } from '../support/writes.ts';
 
 const retrieval = useRetrieval();
 let context: MemoryContext;

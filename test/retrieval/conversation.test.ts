@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { ingestEpisodes } from '../../src/memory/episodes/episodes.ts';
-import { forgetMemory } from '../../src/memory/confirm-and-forget.ts';
 import { neighbourShares } from '../../src/db/sql/search-neighbours.ts';
 import { explainMemory } from '../../src/retrieval/explain/explain.ts';
 import { searchMemories, type SearchInput, type SearchOutcome } from '../../src/retrieval/search.ts';
 import { newTenant, useRetrieval } from './setup.ts';
+import { forgetMemory, ingestEpisodes } from '../support/writes.ts';
 
 const retrieval = useRetrieval();
 let context: MemoryContext;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import { requestGraphQL } from '../support/graphql-request.ts';
 import { useRetrieval } from './setup.ts';
+import { storeFact } from '../support/writes.ts';
 
 const retrieval = useRetrieval();
 

@@ -1,14 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/schema.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import type { StoreFactInput } from '../../src/memory/facts/fact-values.ts';
 import type { MemoryReference } from '../../src/memory/links/links.ts';
 import { getMemory } from '../../src/memory/memories.ts';
-import { forgetMemory } from '../../src/memory/confirm-and-forget.ts';
-import { disableRule } from '../../src/memory/rules/rule-changes.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
 import {
   explainMemory,
   type ExplainContextInput,
@@ -16,6 +11,7 @@ import {
   type MemoryExplanation,
 } from '../../src/retrieval/explain/explain.ts';
 import { newTenant, useRetrieval } from './setup.ts';
+import { disableRule, forgetMemory, storeEpisode, storeFact, storeRule } from '../support/writes.ts';
 
 const retrieval = useRetrieval();
 let context: MemoryContext;

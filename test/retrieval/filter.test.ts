@@ -2,16 +2,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { insertRow, rowOf } from '../support/rows.ts';
 import { effectiveConfidence } from '../../src/memory/confidence.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import type { StoreFactInput } from '../../src/memory/facts/fact-values.ts';
 import { generationOf, generations, type Generational } from '../../src/memory/generation.ts';
-import { forgetMemory } from '../../src/memory/confirm-and-forget.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
-import { markRule } from '../../src/memory/rules/rule-marks.ts';
 import { searchMemories, type SearchInput, type SearchOutcome } from '../../src/retrieval/search.ts';
 import { searchModes } from '../../src/retrieval/query/defaults.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';
+import { forgetMemory, markRule, storeEpisode, storeFact, storeRule } from '../support/writes.ts';
 
 const retrieval = useRetrieval();
 let context: MemoryContext;

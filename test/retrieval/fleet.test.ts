@@ -2,9 +2,9 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Prisma } from '../../src/generated/prisma/client.ts';
 import type { TenantDatabase } from '../../src/db/database.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';
+import { storeEpisode } from '../support/writes.ts';
 
 /** A neighbour is another tenant in the same tables: its rows are in the same indexes. */
 const retrieval = useRetrieval();

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
 import { routeQuery } from '../../src/retrieval/query/intent.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { findTimeRange } from '../../src/retrieval/query/time-preference.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';
+import { storeEpisode, storeFact, storeRule } from '../support/writes.ts';
 
 /** A Sunday. */
 const now = new Date('2026-03-01T12:00:00.000Z');

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';
+import { storeEpisode, storeFact, storeRule } from '../support/writes.ts';
 
 const retrieval = useRetrieval();
 

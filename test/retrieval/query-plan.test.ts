@@ -4,11 +4,11 @@ import { Prisma } from '../../src/generated/prisma/client.ts';
 import type { TenantDatabase } from '../../src/db/database.ts';
 import { memoryTables } from '../../src/db/tables.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { searchMemories, searchMemoriesBatch } from '../../src/retrieval/search.ts';
 import { testEngine } from '../support/database.ts';
 import { drill } from '../support/drill.ts';
 import { newTenant, useRetrieval } from './setup.ts';
+import { storeEpisode } from '../support/writes.ts';
 
 const rows = { episodes: 40_000, facts: 40_000, rules: 20_000 };
 

@@ -1,12 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import type { StoreFactInput } from '../../src/memory/facts/fact-values.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
 import { recallMemories, recallMemoriesBatch } from '../../src/retrieval/recall.ts';
 import { scoreJudged, sumParts } from '../../src/retrieval/pipeline/score.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';
+import { storeEpisode, storeFact, storeRule } from '../support/writes.ts';
 
 const retrieval = useRetrieval();
 let context: MemoryContext;

@@ -1,12 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import type { StoreFactInput } from '../../src/memory/facts/fact-values.ts';
 import { referenceKey } from '../../src/memory/memories.ts';
-import { confirmMemory, forgetMemory } from '../../src/memory/confirm-and-forget.ts';
-import { editRule } from '../../src/memory/rules/rule-changes.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
 import { buildContext, type ContextOutcome } from '../../src/retrieval/context/context.ts';
 import { explainReceipt } from '../../src/retrieval/explain/explain-receipt.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
@@ -23,6 +18,7 @@ import {
 import { replayReceipt } from '../../src/retrieval/receipts/replay.ts';
 import { searchMemories, type SearchOutcome } from '../../src/retrieval/search.ts';
 import { newTenant, useRetrieval } from './setup.ts';
+import { confirmMemory, editRule, forgetMemory, storeEpisode, storeFact, storeRule } from '../support/writes.ts';
 
 async function keepReceipt(context: MemoryContext, outcome: SearchOutcome, about: ReceiptSubject): Promise<string> {
   const [id] = await keepReceipts(context, [draftReceipt(context, outcome, about)]);

@@ -3,14 +3,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { pino } from 'pino';
 import type { Database, TenantDatabase } from '../../src/db/database.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import type { MemoryReference } from '../../src/memory/links/links.ts';
 import { getMemory } from '../../src/memory/memories.ts';
 import { ReferenceQueue } from '../../src/memory/references.ts';
-import { storeRule } from '../../src/memory/rules/rules.ts';
 import { countReferences } from '../support/references.ts';
 import { newTenant, useRetrieval } from './setup.ts';
+import { storeEpisode, storeFact, storeRule } from '../support/writes.ts';
 
 const retrieval = useRetrieval();
 let context: MemoryContext;

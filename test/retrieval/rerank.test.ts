@@ -1,12 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Reranker } from '../../src/embedding/reranker.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../src/memory/facts/facts.ts';
 import { explainMemory } from '../../src/retrieval/explain/explain.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
 import { searchMemories } from '../../src/retrieval/search.ts';
 import { contentsOf, newTenant, useRetrieval } from './setup.ts';
+import { storeEpisode, storeFact } from '../support/writes.ts';
 
 const retrieval = useRetrieval();
 let plain: MemoryContext;

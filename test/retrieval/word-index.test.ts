@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { storeEpisode } from '../../src/memory/episodes/episodes.ts';
 import { Prisma } from '../../src/generated/prisma/client.ts';
 import { newTenant, useRetrieval } from './setup.ts';
+import { storeEpisode } from '../support/writes.ts';
 
 const retrieval = useRetrieval();
 const match = Prisma.sql`SELECT count(*)::int AS count FROM memory_matches('episode', 'tea'::tsquery, NULL, NULL, ${new Date(0)}::timestamptz, NULL) m`;

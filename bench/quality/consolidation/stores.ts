@@ -44,7 +44,7 @@ export async function fillAgentStore(
   for (const session of sessions) {
     const observedAt = new Date(session.observedAt);
     setNow(observedAt);
-    for (const fact of session.stored) stored.add((await storeFact(context, { ...fact, observedAt })).id);
+    for (const fact of session.stored) stored.add((await storeFact(context, { ...fact, observedAt })).value.id);
     await ingestEpisodes(context, [{ butler: session.butler, content: session.summary, observedAt }]);
     setNow(new Date(observedAt.getTime() + 60_000));
     if (isWeekly && observedAt.getTime() - sweptAt < 6 * 86_400_000 && session !== sessions.at(-1)) continue;

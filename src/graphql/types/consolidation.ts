@@ -1,3 +1,4 @@
+import { createReport, mapWritten } from '../../memory/mutation.ts';
 import { claimForAgent, submitOutput, type AgentClaim } from '../../lifecycle/consolidation/agent.ts';
 import { failRun } from '../../lifecycle/consolidation/fail.ts';
 import { renewLease } from '../../lifecycle/consolidation/lease.ts';
@@ -304,8 +305,11 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: ClaimConsolidationInput, required: true, description: 'Which episodes.' }) },
     resolve: (_root, { input }, { memory }) =>
       claimed.answer(memory, async (context) => {
-        const claim = await claimForAgent(context, input);
-        return { claimed: claim, run: claim === null ? null : await getRun(context, claim.claim.runId) };
+        const written = await claimForAgent(context, input);
+        return mapWritten(written, async (claim) => ({
+          claimed: claim,
+          run: claim === null ? null : await getRun(context, claim.claim.runId),
+        }));
       }),
   }),
   renewConsolidation: t.field({
@@ -315,7 +319,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { input }, { memory }) =>
       renewed.answer(memory, async (context) => {
         await renewLease(context, input.runId);
-        return getRun(context, input.runId);
+        return { ...createReport(), value: await getRun(context, input.runId) };
       }),
   }),
   submitConsolidation: t.field({
@@ -333,8 +337,8 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: FailConsolidationInput, required: true, description: 'The run and the reason.' }) },
     resolve: (_root, { input }, { memory }) =>
       failed.answer(memory, async (context) => {
-        const { run } = await failRun(context, input.runId, { reason: input.reason, retryable: true });
-        return run;
+        const written = await failRun(context, input.runId, { reason: input.reason, retryable: true });
+        return mapWritten(written, ({ run }) => run);
       }),
   }),
   requeueEpisodes: t.field({

@@ -7,6 +7,7 @@ import {
   type RunOptions,
 } from '../../lifecycle/job-runs.ts';
 import type { SweepReport } from '../../lifecycle/sweep.ts';
+import { createReport } from '../../memory/mutation.ts';
 import { checkOneOf } from '../../memory/values.ts';
 import { builder } from '../builder.ts';
 import { readPage, totalCount } from '../pages.ts';
@@ -111,6 +112,9 @@ builder.mutationField('runJob', (t) =>
     description: 'Runs a job in this tenant now, whatever its schedule says. It does no harm to run one too often.',
     args: { input: t.arg({ type: RunJobInput, required: true, description: 'The job.' }) },
     resolve: (_root, { input }, { memory, jobs }) =>
-      ranJob.answer(memory, (context) => jobs.run(context, { name: input.name, dryRun: input.dryRun ?? false })),
+      ranJob.answer(memory, async (context) => {
+        const value = await jobs.run(context, { name: input.name, dryRun: input.dryRun ?? false });
+        return { ...createReport(), value };
+      }),
   }),
 );

@@ -12,6 +12,7 @@ import {
   type StoredRow,
 } from '../../memory/memories.ts';
 import { confirmMemory, forgetMemory, restoreMemory } from '../../memory/confirm-and-forget.ts';
+import { mapWritten } from '../../memory/mutation.ts';
 import { openRow } from '../../encryption/sealing.ts';
 import { checkOptionalUuid } from '../../memory/values.ts';
 import { builder, decodeGlobalId } from '../builder.ts';
@@ -133,7 +134,9 @@ builder.mutationFields((t) => {
         'Says that a fact or rule still holds: its decay starts anew, and what was fading counts again at once.',
       args: { input },
       resolve: (_root, args, { memory }) =>
-        confirmed.answer(memory, async (context) => (await confirmMemory(context, args.input)).row),
+        confirmed.answer(memory, async (context) =>
+          mapWritten(await confirmMemory(context, args.input), ({ row }) => row),
+        ),
     }),
     forgetMemory: t.field({
       type: forgotten.type,
@@ -141,7 +144,9 @@ builder.mutationFields((t) => {
         'Takes a memory out of every search, context and count. It can be restored. The role butler forgets only what is in its own scope or was stored in its own name.',
       args: { input },
       resolve: (_root, args, { memory }) =>
-        forgotten.answer(memory, async (context) => (await forgetMemory(context, args.input)).row),
+        forgotten.answer(memory, async (context) =>
+          mapWritten(await forgetMemory(context, args.input), ({ row }) => row),
+        ),
     }),
     restoreMemory: t.field({
       type: restored.type,
@@ -149,7 +154,9 @@ builder.mutationFields((t) => {
         'Brings back what was forgotten. The role butler restores only what is in its own scope or was stored in its own name.',
       args: { input },
       resolve: (_root, args, { memory }) =>
-        restored.answer(memory, async (context) => (await restoreMemory(context, args.input)).row),
+        restored.answer(memory, async (context) =>
+          mapWritten(await restoreMemory(context, args.input), ({ row }) => row),
+        ),
     }),
   };
 });

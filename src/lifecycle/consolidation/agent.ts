@@ -1,7 +1,7 @@
 import { MemoryError } from '../../shared/errors.ts';
 import type { ConsolidationRun } from '../../generated/prisma/client.ts';
 import { actorOf, type MemoryContext } from '../../memory/context.ts';
-import { mutate } from '../../memory/mutation.ts';
+import { createReport, mutate, type Written } from '../../memory/mutation.ts';
 import { authorize } from '../../memory/permissions.ts';
 import { applyOutput } from './apply.ts';
 import { claimEpisodes, type Claim } from './claim.ts';
@@ -25,15 +25,19 @@ export interface AgentClaim {
  * Claims episodes for an agent that does the work itself, with the prompt for its model. Episodes that do not fit into the
  * prompt are given back at once. Returns null when nothing is due.
  */
-export async function claimForAgent(context: MemoryContext, input: AgentClaimInput): Promise<AgentClaim | null> {
+export async function claimForAgent(
+  context: MemoryContext,
+  input: AgentClaimInput,
+): Promise<Written<AgentClaim | null>> {
   authorize(context, 'mutation claimConsolidation');
   refuseIfOff(context);
   for (;;) {
     const claim = await claimEpisodes(context, { ...input, engine: 'agent', worker: actorOf(context) });
-    if (claim === null) return null;
+    if (claim === null) return { ...createReport(), value: null };
     const prompt = await buildPrompt(context, claim);
     const narrowed = await narrowClaim(context, claim, prompt);
-    if (narrowed.episodes.length > 0) return { claim: narrowed, prompt };
+    if (narrowed.episodes.length > 0)
+      return { ...createReport(), eventId: claim.eventId, value: { claim: narrowed, prompt } };
   }
 }
 
@@ -61,7 +65,11 @@ async function narrowClaim(context: MemoryContext, claim: Claim, prompt: Consoli
 }
 
 /** Stores the output of an agent. Unusable output fails the run, as it does for every engine. */
-export async function submitOutput(context: MemoryContext, runId: string, output: unknown): Promise<ConsolidationRun> {
+export async function submitOutput(
+  context: MemoryContext,
+  runId: string,
+  output: unknown,
+): Promise<Written<ConsolidationRun>> {
   authorize(context, 'mutation submitConsolidation');
   const run = await getRun(context, runId);
   if (run.status === 'running') await failUnlessUsable(context, run.id, output);

@@ -2,9 +2,9 @@ import { lockRun, type LockedRun } from '../../db/queries/consolidation-runs.ts'
 import type { ConsolidationRun, Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { digestInput, isDigestOf } from '../../memory/idempotency.ts';
-import { mutate, type Mutation } from '../../memory/mutation.ts';
+import { addOmissions, mutate, type Mutation, type Written } from '../../memory/mutation.ts';
 import { checkUuid } from '../../memory/values.ts';
-import { createRedactor } from '../../redaction/redactor.ts';
+import { createRedactor, omissionsOf } from '../../redaction/redactor.ts';
 import { invalidInput, MemoryError } from '../../shared/errors.ts';
 import type { Extraction } from './engine.ts';
 import { consolidateEpisodes, failEpisodes } from './episode-states.ts';
@@ -27,12 +27,12 @@ export async function applyOutput(
   runId: string,
   output: unknown,
   details: ExtractionDetails = {},
-): Promise<ConsolidationRun> {
+): Promise<Written<ConsolidationRun>> {
   const { run, episodes } = await readRun(context, runId, details);
   const given = readOutput(output);
   if (run.status === 'succeeded') {
-    await mutate(context, (mutation) => requireSameOutput(mutation, run, given));
-    return run;
+    const written = await mutate(context, (mutation) => requireSameOutput(mutation, run, given));
+    return { ...written, value: run };
   }
   if (run.status !== 'running') throw tooLate(run.id, `is ${run.status} already`);
   const input = { context, butler: run.butler, episodes: new Map(episodes.map((episode) => [episode.id, episode])) };
@@ -131,7 +131,9 @@ function isSecret(item: PreparedItem): boolean {
 }
 
 /** Masks reasons, because they may name what an engine made up: a field, a scope. */
-function maskReasons({ context }: Mutation, refused: readonly RefusedItem[]): Prisma.JsonArray {
+function maskReasons({ context, report }: Mutation, refused: readonly RefusedItem[]): Prisma.JsonArray {
   const redactor = createRedactor(context);
-  return refused.map((item) => ({ ...item, reason: redactor.mask(item.reason) }));
+  const masked = refused.map((item) => ({ ...item, reason: redactor.mask(item.reason) }));
+  addOmissions(report, omissionsOf(redactor));
+  return masked;
 }

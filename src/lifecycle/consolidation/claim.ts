@@ -33,6 +33,11 @@ export interface Claim {
   episodes: ClaimedEpisode[];
 }
 
+/** A claim with its event. */
+export interface NewClaim extends Claim {
+  eventId: string;
+}
+
 export type { ClaimedEpisode };
 
 export interface ClaimInput {
@@ -54,7 +59,7 @@ export interface ClaimInput {
  * Leases the next due episodes of one butler to one worker, in the order in which they were stored. A butler has one run
  * at a time; several butlers may have runs at once. Returns null when nothing is due.
  */
-export async function claimEpisodes(context: MemoryContext, input: ClaimInput): Promise<Claim | null> {
+export async function claimEpisodes(context: MemoryContext, input: ClaimInput): Promise<NewClaim | null> {
   const { batchSize } = context.config.memory.consolidation;
   const limit = checkLimit('limit', input.limit, batchSize, batchSize);
   const only = chooseButler(context, input.butler);
@@ -77,7 +82,7 @@ async function tryClaim(
   context: MemoryContext,
   input: ClaimInput,
   group: SizedGroup,
-): Promise<Claim | 'failed' | null> {
+): Promise<NewClaim | 'failed' | null> {
   try {
     return await context.db.transaction((transaction) => claimGroup(context, transaction, input, group));
   } catch (error) {
@@ -105,7 +110,7 @@ async function claimGroup(
   transaction: Transaction,
   { engine, worker, exceptEpisodes }: ClaimInput,
   group: SizedGroup,
-): Promise<Claim | null> {
+): Promise<NewClaim | null> {
   const context = atOneMoment(caller);
   const { tenantId } = context.principal;
   const { butler } = group;
@@ -120,8 +125,8 @@ async function claimGroup(
     await transaction.consolidationRun.delete({ where: { tenantId_id: { tenantId, id: runId } } });
     return null;
   }
-  await recordClaim(context, transaction, { runId, episodes });
-  return { runId, butler, worker, engine, leaseExpiresAt, episodes };
+  const eventId = await recordClaim(context, transaction, { runId, episodes });
+  return { runId, eventId, butler, worker, engine, leaseExpiresAt, episodes };
 }
 
 /**
@@ -137,15 +142,13 @@ async function recordClaim(
   context: MemoryContext,
   transaction: Transaction,
   { runId, episodes }: Pick<Claim, 'runId' | 'episodes'>,
-): Promise<void> {
+): Promise<string> {
   const episodeIds = episodes.map(({ id }) => id);
   const after = await updateRun(transaction, runId, { episodeIds, episodeCount: episodeIds.length });
-  await createMutation(context, transaction).record({
-    eventType: 'consolidation_run.claimed',
-    entityType: 'consolidation_run',
-    entityId: runId,
-    after,
-  });
+  const mutation = createMutation(context, transaction);
+  const eventType = 'consolidation_run.claimed';
+  await mutation.record({ eventType, entityType: 'consolidation_run', entityId: runId, after });
+  return mutation.eventId;
 }
 
 /** Counts what the next claims would take, by butler. */

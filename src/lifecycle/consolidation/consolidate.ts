@@ -157,7 +157,7 @@ async function runEngine(
   const work = async (signal: AbortSignal): Promise<ConsolidationRun> => {
     const { output, ...details } = await untilAborted(engine.extract(context, claim, signal), signal);
     usage = details;
-    return applyOutput(context, claim.runId, output, details);
+    return (await applyOutput(context, claim.runId, output, details)).value;
   };
   try {
     return await withLease(context, claim, work, outerSignal);
@@ -188,7 +188,7 @@ async function endRun(context: MemoryContext, claim: Claim, ending: Ending): Pro
       context.logger.warn({ runId, butler, reason }, 'consolidation: the engine cannot work');
       return 'released';
     }
-    const failed = await failRun(context, runId, describeFailure(context, claim, ending));
+    const { value: failed } = await failRun(context, runId, describeFailure(context, claim, ending));
     context.logger.warn({ runId, butler, reason: failed.run.error }, 'consolidation: a run failed');
     return failed;
   } catch (failure) {

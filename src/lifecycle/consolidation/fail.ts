@@ -2,10 +2,10 @@ import { areRunsLost, listLostRuns, lockLostRun, type LockedRun } from '../../db
 import { MemoryError } from '../../shared/errors.ts';
 import type { ConsolidationRun } from '../../generated/prisma/client.ts';
 import { atOneMoment, type MemoryContext } from '../../memory/context.ts';
-import { mutate, type Mutation } from '../../memory/mutation.ts';
+import { addOmissions, mapWritten, mutate, type Mutation, type Written } from '../../memory/mutation.ts';
 import { authorize } from '../../memory/permissions.ts';
 import { checkUuid } from '../../memory/values.ts';
-import { createRedactor } from '../../redaction/redactor.ts';
+import { createRedactor, omissionsOf } from '../../redaction/redactor.ts';
 import { failEpisodes, type EpisodeFailure } from './episode-states.ts';
 import { finishRun, getRun, lockRunningRun, type Usage } from './run.ts';
 import { sanitiseReason } from './sanitise-reason.ts';
@@ -21,12 +21,12 @@ export interface FailedRun {
 }
 
 /** Ends a run as failed: its episodes are tried again later, or become dead letters. */
-export async function failRun(context: MemoryContext, runId: string, failure: RunFailure): Promise<FailedRun> {
+export async function failRun(context: MemoryContext, runId: string, failure: RunFailure): Promise<Written<FailedRun>> {
   authorize(context, 'mutation failConsolidation');
   const id = checkUuid('run_id', runId);
   const lock = (mutation: Mutation): Promise<LockedRun> => lockRunningRun(mutation, id);
-  const stuck = await endInFailure(context, { runId: id, status: 'failed', lock, failure });
-  return { run: await getRun(context, id), stuck };
+  const written = await endInFailure(context, { runId: id, status: 'failed', lock, failure });
+  return mapWritten(written, async (stuck) => ({ run: await getRun(context, id), stuck }));
 }
 
 interface FailureOfRun {
@@ -41,15 +41,15 @@ interface FailureOfRun {
  * Counts an attempt of each episode and ends the run. If that fails because of one episode, writes each by itself. Returns
  * the ids of those that could not be written.
  */
-async function endInFailure(context: MemoryContext, ending: FailureOfRun): Promise<string[]> {
+async function endInFailure(context: MemoryContext, ending: FailureOfRun): Promise<Written<string[]>> {
   const { runId, failure } = ending;
   try {
-    await inRun(context, ending, async (mutation, run) => {
+    const written = await inRun(context, ending, async (mutation, run) => {
       const reason = await sanitise(mutation, run.episodeIds, failure.reason);
       await failEpisodes(mutation, run.episodeIds, { ...failure, runId, reason });
       await finishFailed(mutation, run, ending, reason);
     });
-    return [];
+    return { ...written, value: [] };
   } catch (error) {
     if (isCallersProblem(error)) throw error;
     context.logger.error({ err: error, runId }, 'could not write the failure of a consolidation run at once');
@@ -62,10 +62,10 @@ function isCallersProblem(error: unknown): boolean {
   return error instanceof MemoryError && error.code !== 'TIMEOUT';
 }
 
-async function failOneByOne(context: MemoryContext, ending: FailureOfRun): Promise<string[]> {
+async function failOneByOne(context: MemoryContext, ending: FailureOfRun): Promise<Written<string[]>> {
   const { runId, failure } = ending;
   const stuck: string[] = [];
-  const episodeIds = (await inRun(context, ending, async (_mutation, run) => run.episodeIds)) ?? [];
+  const episodeIds = (await inRun(context, ending, async (_mutation, run) => run.episodeIds)).value ?? [];
   for (const id of episodeIds) {
     try {
       await inRun(context, ending, async (mutation) => {
@@ -78,17 +78,17 @@ async function failOneByOne(context: MemoryContext, ending: FailureOfRun): Promi
       stuck.push(id);
     }
   }
-  await inRun(context, ending, async (mutation, run) => {
+  const written = await inRun(context, ending, async (mutation, run) => {
     await finishFailed(mutation, run, ending, await sanitise(mutation, episodeIds, failure.reason));
   });
-  return stuck;
+  return { ...written, value: stuck };
 }
 
 async function inRun<T>(
   context: MemoryContext,
   { lock }: FailureOfRun,
   work: (mutation: Mutation, run: LockedRun) => Promise<T>,
-): Promise<T | null> {
+): Promise<Written<T | null>> {
   return mutate(context, async (mutation) => {
     const run = await lock(mutation);
     return run === null ? null : work(mutation, run);
@@ -129,13 +129,15 @@ async function sanitise(mutation: Mutation, ids: readonly string[], reason: stri
   const episodes = await transaction.episode.findMany({ where, select: { content: true } });
   const texts = episodes.map(({ content }) => content);
   // Masked before it is cut: the rest of a secret would not be recognised.
-  return sanitiseReason(createRedactor(context).mask(reason), texts);
+  const redactor = createRedactor(context);
+  const masked = redactor.mask(reason);
+  addOmissions(mutation.report, omissionsOf(redactor));
+  return sanitiseReason(masked, texts);
 }
 
 /** Ends runs whose lease has ended. That counts as an attempt, because the episodes may be why. */
 export async function giveBackLostLeases(caller: MemoryContext): Promise<number> {
-  // The caller's claim has an event of its own; these are not reported to the caller.
-  const context = atOneMoment({ ...caller, recorded: [] });
+  const context = atOneMoment(caller);
   const { tenantId } = context.principal;
   // There hardly ever is one, and one round trip costs less than a transaction.
   const [areLost] = await context.db.roundTrip([areRunsLost(tenantId, context.now())]);

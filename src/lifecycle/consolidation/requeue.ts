@@ -5,7 +5,7 @@ import type { MemoryContext } from '../../memory/context.ts';
 import { authorize } from '../../memory/permissions.ts';
 import { onlyButlerOf, requireButler } from '../../memory/reach.ts';
 import { loadMemories, referenceKey } from '../../memory/memories.ts';
-import { mutate } from '../../memory/mutation.ts';
+import { mapWritten, mutate, type Written } from '../../memory/mutation.ts';
 import { normaliseName } from '../../memory/text.ts';
 import { checkDate, checkLimit, checkOneOf, checkUuid } from '../../memory/values.ts';
 import { getDueConditions } from './claim.ts';
@@ -37,11 +37,11 @@ export interface RequeueOutcome {
 const mostRequeued = 1000;
 
 /** Makes episodes pending again, as if they had never been tried. */
-export async function requeueEpisodes(context: MemoryContext, input: RequeueInput): Promise<RequeueOutcome> {
+export async function requeueEpisodes(context: MemoryContext, input: RequeueInput): Promise<Written<RequeueOutcome>> {
   authorize(context, 'mutation requeueEpisodes');
   const ids = await chooseIds(context, input);
   const { expiredBefore } = getDueConditions(context);
-  const done = await mutate(context, (mutation) =>
+  const written = await mutate(context, (mutation) =>
     requeuePending(mutation, ids, { butler: onlyButlerOf(context), expiredBefore }),
   );
   const rows = await loadMemories(
@@ -49,10 +49,10 @@ export async function requeueEpisodes(context: MemoryContext, input: RequeueInpu
     ids.map((id) => ({ type: 'episode', id })),
   );
   const findEpisode = (id: string): Episode | undefined => rows.get(referenceKey({ type: 'episode', id })) as Episode;
-  return {
+  return mapWritten(written, (done) => ({
     episodes: ids.filter((id) => done.has(id)).flatMap((id) => findEpisode(id) ?? []),
     refused: ids.filter((id) => !done.has(id)).map((id) => ({ id, reason: explainRefusal(context, findEpisode(id)) })),
-  };
+  }));
 }
 
 function explainRefusal(context: MemoryContext, episode: Episode | undefined): string {

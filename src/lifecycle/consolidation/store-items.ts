@@ -7,7 +7,7 @@ import { writeFact } from '../../memory/facts/facts.ts';
 import { isLive } from '../../memory/facts/fact-values.ts';
 import { createLink } from '../../memory/links/links.ts';
 import { writeConfirmation } from '../../memory/confirm-and-forget.ts';
-import { createMutation, type Mutation } from '../../memory/mutation.ts';
+import { addOmissions, createMutation, type Mutation } from '../../memory/mutation.ts';
 import { findKnownRule, writeRule } from '../../memory/rules/rules.ts';
 import { openRows } from '../../encryption/sealing.ts';
 import type { Span } from '../../memory/spans.ts';
@@ -56,7 +56,9 @@ export async function storeItems(
   const storing: Storing = { run, butler, storedAt, retracted, confirmed: new Set(), stored };
   for (const item of items) {
     try {
-      await storeItem(storing, startPart(run), item);
+      const part = startPart(run);
+      await storeItem(storing, part, item);
+      addOmissions(run.report, part.report);
     } catch (error) {
       const reason = findReason(error);
       if (reason === null) throw error;
@@ -68,7 +70,7 @@ export async function storeItems(
 
 /** Begins a write that is caused by the run. The caller gets the event of the run only, by which all can be undone. */
 function startPart({ context, transaction, eventId }: Mutation): Mutation {
-  return createMutation({ ...context, recorded: [] }, transaction, eventId);
+  return createMutation(context, transaction, eventId);
 }
 
 async function storeItem(storing: Storing, mutation: Mutation, item: PreparedItem): Promise<void> {

@@ -10,7 +10,16 @@ import { doOnce, findEarlierAnswer, type IdempotentRequest } from '../idempotenc
 import { loadMemories, referenceKey } from '../memories.ts';
 import { findMaintenanceSession, isMaintenanceSession, refuseMaintenanceMark } from './maintenance.ts';
 import { normaliseMetadata, type KeptMetadata } from '../metadata.ts';
-import { createMutation, mutate, type Mutation } from '../mutation.ts';
+import {
+  addOmissions,
+  createMutation,
+  createReport,
+  mapWritten,
+  mutate,
+  type Mutation,
+  type WriteReport,
+  type Written,
+} from '../mutation.ts';
 import { authorize } from '../permissions.ts';
 import { requireButler } from '../reach.ts';
 import { endOfLife, retentionOf } from './retention.ts';
@@ -32,15 +41,18 @@ export interface StoreEpisodeInput {
 }
 
 /** Append-only: the same text twice is two episodes, unless an idempotency key says that it is one. */
-export async function storeEpisode(context: MemoryContext, input: StoreEpisodeInput): Promise<Episode> {
+export async function storeEpisode(context: MemoryContext, input: StoreEpisodeInput): Promise<Written<Episode>> {
   authorize(context, 'mutation storeEpisode');
   const values = normaliseEpisode(context, input);
-  const id = (await findEarlierAnswer(context, toRequest(input))) ?? (await storeNew(context, input, values));
-  const [episode] = await loadEpisodes(context, [id]);
-  return episode as Episode;
+  const written = (await findEarlierAnswer(context, toRequest(input))) ?? (await storeNew(context, input, values));
+  return mapWritten(written, async (id) => (await loadEpisodes(context, [id]))[0] as Episode);
 }
 
-async function storeNew(context: MemoryContext, input: StoreEpisodeInput, values: EpisodeValues): Promise<string> {
+async function storeNew(
+  context: MemoryContext,
+  input: StoreEpisodeInput,
+  values: EpisodeValues,
+): Promise<Written<string>> {
   const embedded = await embedOne(context, values.content);
   return mutate(context, async (mutation) => {
     const maintenance = await findMaintenanceSession(context, mutation.transaction, [values]);
@@ -55,7 +67,10 @@ function toRequest({ idempotencyKey, ...input }: StoreEpisodeInput): IdempotentR
 }
 
 /** Several that commit together. One text that is refused refuses them all, and is named by its place. */
-export async function ingestEpisodes(caller: MemoryContext, inputs: readonly StoreEpisodeInput[]): Promise<Episode[]> {
+export async function ingestEpisodes(
+  caller: MemoryContext,
+  inputs: readonly StoreEpisodeInput[],
+): Promise<Written<Episode[]>> {
   authorize(caller, 'mutation ingestEpisodes');
   if (inputs.length === 0 || inputs.length > batchLimit) {
     throw invalidInput('episodes', `1 to ${batchLimit} episodes`, inputs.length);
@@ -68,33 +83,39 @@ export async function ingestEpisodes(caller: MemoryContext, inputs: readonly Sto
     caller,
     episodes.map(({ values }) => values.content),
   );
-  const ids = await caller.db.transaction(async (transaction) => {
+  const stored = await caller.db.transaction(async (transaction) => {
     const context = atOneMoment(caller);
     const observed = episodes.map(({ values }) => values);
     const maintenance = await findMaintenanceSession(context, transaction, observed);
     if (maintenance !== null) atPlaceError('episodes', maintenance.place)(isMaintenanceSession(maintenance.sessionId));
     const vectors = await vectorsToWrite(context, transaction, embedded);
-    const describe = (mutation: Mutation, place: number, values: EpisodeValues): NewEpisode =>
+    const writes = episodes.map((episode) => ({ ...episode, mutation: createMutation(context, transaction) }));
+    const describe = ({ mutation, place, values }: (typeof writes)[number]): NewEpisode =>
       toNewEpisode(mutation, values, vectors[place] ?? []);
-    const plain = episodes.filter(({ input }) => !hasKey(input));
-    await insertMemories(
-      transaction,
-      'episode',
-      plain.map(({ place, values }) => describe(createMutation(context, transaction), place, values)),
-    );
-    const stored: string[] = [];
-    for (const { place, input, values } of episodes) {
-      const mutation = createMutation(context, transaction);
-      const id = hasKey(input)
-        ? await appendEpisode(mutation, input, () => describe(mutation, place, values)).catch(
-            atPlaceError('episodes', place),
-          )
+    const plain = writes.filter(({ input }) => !hasKey(input));
+    await insertMemories(transaction, 'episode', plain.map(describe));
+    const written: Written<string>[] = [];
+    for (const write of writes) {
+      const { mutation, place, input, values } = write;
+      const value = hasKey(input)
+        ? await appendEpisode(mutation, input, () => describe(write)).catch(atPlaceError('episodes', place))
         : values.id;
-      stored.push(id);
+      written.push({ ...mutation.report, value });
     }
-    return stored;
+    return written;
   });
-  return loadEpisodes(caller, ids);
+  const episodeRows = await loadEpisodes(
+    caller,
+    stored.map(({ value }) => value),
+  );
+  return { ...joinReports(stored), value: episodeRows };
+}
+
+/** Reports several writes as one. The event is that of the first. */
+function joinReports(reports: readonly WriteReport[]): WriteReport {
+  const joined = createReport();
+  for (const report of reports) addOmissions(joined, report);
+  return { ...joined, eventId: reports.find(({ eventId }) => eventId !== null)?.eventId ?? null };
 }
 
 /** In the order of the ids. One that a key stands for may have expired since. */

@@ -16,7 +16,7 @@ import { invalidInput, MemoryError } from '../../shared/errors.ts';
 import { actorOf, type MemoryContext } from '../context.ts';
 import { recordEvents, type EventInput } from '../events.ts';
 import { createLink, removeLink, type MemoryReference } from '../links/links.ts';
-import { changeMemory, mutate, type Mutation } from '../mutation.ts';
+import { changeMemory, mapWritten, mutate, type Mutation, type Written } from '../mutation.ts';
 import { authorize } from '../permissions.ts';
 import { normaliseName } from '../text.ts';
 import { checkUuid } from '../values.ts';
@@ -34,7 +34,7 @@ import {
 export type { Erasure };
 
 /** Permanently erases a memory. Its events stay without their payloads, so that the audit chain stays whole. */
-export async function eraseMemory(context: MemoryContext, input: EraseMemoryInput): Promise<Erasure> {
+export async function eraseMemory(context: MemoryContext, input: EraseMemoryInput): Promise<Written<Erasure>> {
   authorize(context, 'mutation eraseMemory');
   const plan = await planMemoryErasure(context, input);
   const id = checkUuid('id', input.id);
@@ -48,7 +48,7 @@ export async function eraseMemory(context: MemoryContext, input: EraseMemoryInpu
 export async function eraseSubject(
   context: MemoryContext,
   input: SubjectInput & { confirm: string },
-): Promise<Erasure> {
+): Promise<Written<Erasure>> {
   authorize(context, 'mutation eraseSubject');
   const plan = await planSubjectErasure(context, input);
   if (input.confirm.trim().toLowerCase() !== plan.confirmation) {
@@ -66,10 +66,10 @@ async function erase(
   context: MemoryContext,
   memories: readonly MemoryReference[],
   texts: readonly string[],
-): Promise<Erasure> {
+): Promise<Written<Erasure>> {
   const { tenantId } = context.principal;
   const id = uuidv7();
-  await mutate(context, async (mutation) => {
+  const written = await mutate(context, async (mutation) => {
     const { transaction } = mutation;
     await lockFactKeys(transaction, { factIds: listIds(memories, 'fact') });
     await lockMemories(transaction, memories);
@@ -81,7 +81,9 @@ async function erase(
     const counts = { memories: memories.length, links, applications, runs: runIds.length };
     await eraseTraces(mutation, memories, { id, traces, counts });
   });
-  return context.db.client.erasure.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+  return mapWritten(written, () =>
+    context.db.client.erasure.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } }),
+  );
 }
 
 /** Links facts that superseded erased ones to the fact before those, so that the chain of supersession stays whole. */

@@ -12,7 +12,7 @@ import { mutateOnce } from '../idempotency.ts';
 import type { Span } from '../spans.ts';
 import { createLink, linkToSource, requireEpisode } from '../links/links.ts';
 import { getMemory } from '../memories.ts';
-import { changeMemory, createMemory, type Mutation } from '../mutation.ts';
+import { changeMemory, createMemory, mapWritten, type Mutation, type Written } from '../mutation.ts';
 import { authorize } from '../permissions.ts';
 import { isSealedRow, openRow, openRows, sealedColumns, sealedPlaceholder } from '../../encryption/sealing.ts';
 import {
@@ -30,7 +30,7 @@ export type { Fact };
  * Stores what is true. A live fact with the same scope, subject and predicate is superseded by it; one that says the
  * same already is confirmed instead, and takes over what else was given.
  */
-export async function storeFact(context: MemoryContext, input: StoreFactInput): Promise<Fact> {
+export async function storeFact(context: MemoryContext, input: StoreFactInput): Promise<Written<Fact>> {
   authorize(context, 'mutation storeFact');
   const values = await decideSealing(context, normaliseFact(context, input));
   const { idempotencyKey, ...rest } = input;
@@ -40,8 +40,8 @@ export async function storeFact(context: MemoryContext, input: StoreFactInput): 
     return (await writeFact(mutation, input, values, embedding)).id;
   };
   const prepare = (): Promise<EmbeddedText> => embedOne(context, embeddedText(values));
-  const id = await mutateOnce(context, request, write, { prepare, turn: turnOf(values) });
-  return (await getMemory(context, { type: 'fact', id })).row as Fact;
+  const written = await mutateOnce(context, request, write, { prepare, turn: turnOf(values) });
+  return mapWritten(written, async (id) => (await getMemory(context, { type: 'fact', id })).row as Fact);
 }
 
 /** About the key that `lockFactKeys` locks. Two keys that the database tells apart may share a turn, and merely wait. */
@@ -118,7 +118,7 @@ async function confirmStored(
   const attributes = await attributesToWrite(mutation, live, named);
   const columns: Columns<'fact'> = { ...attributes, validity: 'active', lastConfirmedAt: mutation.now };
   await changeMemory(mutation, { type: 'fact', id }, 'fact.confirmed', columns, { omissions: values.omissions });
-  mutation.context.confirmed?.push(id);
+  mutation.report.confirmed = true;
   return id;
 }
 

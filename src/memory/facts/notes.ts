@@ -2,6 +2,7 @@ import type { MemoryContext } from '../context.ts';
 import { storeEpisode } from '../episodes/episodes.ts';
 import type { Generation } from '../generation.ts';
 import type { MemoryRow } from '../memories.ts';
+import type { Written } from '../mutation.ts';
 import { authorize } from '../permissions.ts';
 import { globalScope } from '../values.ts';
 import { storeFact } from './facts.ts';
@@ -19,7 +20,7 @@ export interface StoreNoteInput {
  * Remembers a text with no more said about it: as a note in the caller's own scope, or for the tier eden as an episode.
  * The same note again confirms the first.
  */
-export async function storeNote(context: MemoryContext, input: StoreNoteInput): Promise<MemoryRow> {
+export async function storeNote(context: MemoryContext, input: StoreNoteInput): Promise<Written<MemoryRow>> {
   authorize(context, 'mutation storeNote');
   const { tier, ...note } = input;
   if (tier === 'eden') return storeEpisode(context, note);

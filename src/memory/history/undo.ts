@@ -6,6 +6,7 @@ import { actorOf, type MemoryContext } from '../context.ts';
 import { embedOne, type EmbeddedText } from '../embed.ts';
 import { lockFactKeys } from '../../db/queries/facts.ts';
 import { mutateOnce } from '../idempotency.ts';
+import { mapWritten, type Written } from '../mutation.ts';
 import { authorize, authorizeTarget } from '../permissions.ts';
 import { checkUuid } from '../values.ts';
 import { findUndoInEffect, listConsequences, loadUndos } from './event-graph.ts';
@@ -21,7 +22,10 @@ export interface UndoInput {
  * Reverts what an event and its consequences did, and records that as an event, which can be undone in turn. Reverts only
  * what is still as the event left it: a later change is never overwritten, and the error names it.
  */
-export async function undoEvent(context: MemoryContext, { eventId, idempotencyKey }: UndoInput): Promise<MemoryEvent> {
+export async function undoEvent(
+  context: MemoryContext,
+  { eventId, idempotencyKey }: UndoInput,
+): Promise<Written<MemoryEvent>> {
   authorize(context, 'mutation undo');
   const { tenantId } = context.principal;
   const root = await getRoot(context, checkUuid('event_id', eventId));
@@ -30,7 +34,7 @@ export async function undoEvent(context: MemoryContext, { eventId, idempotencyKe
   refuseErasure(root);
   const vectors = await embedRestoredTexts(context, root);
   const input = { eventId: root.id };
-  const id = await mutateOnce(context, { operation: 'undo', idempotencyKey, input }, async (mutation) => {
+  const written = await mutateOnce(context, { operation: 'undo', idempotencyKey, input }, async (mutation) => {
     const { transaction } = mutation;
     await lockUndo(transaction, root.id);
     const events = [root, ...(await listConsequences(transaction, root))];
@@ -47,7 +51,9 @@ export async function undoEvent(context: MemoryContext, { eventId, idempotencyKe
     }
     return mutation.eventId;
   });
-  return context.db.client.memoryEvent.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
+  return mapWritten(written, (id) =>
+    context.db.client.memoryEvent.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } }),
+  );
 }
 
 /**

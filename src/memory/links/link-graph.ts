@@ -5,6 +5,7 @@ import type { MemoryContext } from '../context.ts';
 import { mutateOnce } from '../idempotency.ts';
 import { createLink, requireMemory, type MemoryReference, type Relation } from './links.ts';
 import { loadMemories, referenceKey, type StoredRow } from '../memories.ts';
+import { mapWritten, type Written } from '../mutation.ts';
 import { authorize } from '../permissions.ts';
 import { checkNumber, checkUuid } from '../values.ts';
 
@@ -32,7 +33,7 @@ export interface LinkMemoriesInput {
 }
 
 /** Relates two memories. A link that is there already is left as it is. */
-export async function linkMemories(context: MemoryContext, input: LinkMemoriesInput): Promise<Link> {
+export async function linkMemories(context: MemoryContext, input: LinkMemoriesInput): Promise<Written<Link>> {
   authorize(context, 'mutation linkMemories');
   const { idempotencyKey, ...given } = input;
   const source = checkEnd('source', given.source);
@@ -46,13 +47,17 @@ export async function linkMemories(context: MemoryContext, input: LinkMemoriesIn
       supersedeHint,
     );
   }
-  await mutateOnce(context, { operation: 'linkMemories', idempotencyKey, input: given }, async (mutation) => {
-    await requireMemory(mutation, 'source', source);
-    await requireMemory(mutation, 'target', target);
-    await createLink(mutation, { source, target, relation });
-    return source.id;
-  });
-  return findLink(context, { source, target, relation });
+  const written = await mutateOnce(
+    context,
+    { operation: 'linkMemories', idempotencyKey, input: given },
+    async (mutation) => {
+      await requireMemory(mutation, 'source', source);
+      await requireMemory(mutation, 'target', target);
+      if (!(await createLink(mutation, { source, target, relation }))) mutation.report.eventId = null;
+      return source.id;
+    },
+  );
+  return mapWritten(written, () => findLink(context, { source, target, relation }));
 }
 
 const supersedeHint = 'Store the new fact under the subject and predicate of the old one: that supersedes it.';

@@ -6,7 +6,7 @@ import type { MemoryContext } from '../context.ts';
 import { embedOne } from '../embed.ts';
 import { mutateOnce } from '../idempotency.ts';
 import { normaliseMetadata } from '../metadata.ts';
-import { changeMemory, type Mutation } from '../mutation.ts';
+import { changeMemory, mapWritten, type Mutation, type Written } from '../mutation.ts';
 import { authorize, authorizeTarget, type Action } from '../permissions.ts';
 import { onlyButlerOf } from '../reach.ts';
 import type { Maturity } from './rule-maturity.ts';
@@ -33,7 +33,7 @@ export interface EditRuleInput extends RuleWrite {
  * Another text is another rule, which has yet to earn trust: it is a candidate again, and what was said of the old text
  * counts no more. An anti-pattern that is edited is a rule again.
  */
-export async function editRule(context: MemoryContext, input: EditRuleInput): Promise<Rule> {
+export async function editRule(context: MemoryContext, input: EditRuleInput): Promise<Written<Rule>> {
   const redactor = createRedactor(context);
   const content = normaliseContent(redactor, 'content', input.content);
   const attributes = {
@@ -73,12 +73,12 @@ async function retireApplications({ transaction, tenantId, eventId }: Mutation, 
 const ladder: Maturity[] = ['candidate', 'established', 'proven'];
 
 /** One step up, whatever its record: a person answers for it. */
-export async function promoteRule(context: MemoryContext, input: RuleWrite): Promise<Rule> {
+export async function promoteRule(context: MemoryContext, input: RuleWrite): Promise<Written<Rule>> {
   return changeRule(context, 'promoteRule', input, (mutation, rule) => stepTo(mutation, rule, 1));
 }
 
 /** One step down. What its applications earn later may lift it again. */
-export async function demoteRule(context: MemoryContext, input: RuleWrite): Promise<Rule> {
+export async function demoteRule(context: MemoryContext, input: RuleWrite): Promise<Written<Rule>> {
   return changeRule(context, 'demoteRule', input, (mutation, rule) => stepTo(mutation, rule, -1));
 }
 
@@ -98,11 +98,11 @@ async function stepTo(mutation: Mutation, rule: Rule, step: 1 | -1): Promise<voi
 }
 
 /** Out of every search and context, with all that it has earned, until it is enabled again. */
-export async function disableRule(context: MemoryContext, input: RuleWrite): Promise<Rule> {
+export async function disableRule(context: MemoryContext, input: RuleWrite): Promise<Written<Rule>> {
   return changeRule(context, 'disableRule', input, (mutation, rule) => setDisabled(mutation, rule, mutation.now));
 }
 
-export async function enableRule(context: MemoryContext, input: RuleWrite): Promise<Rule> {
+export async function enableRule(context: MemoryContext, input: RuleWrite): Promise<Written<Rule>> {
   return changeRule(context, 'enableRule', input, (mutation, rule) => setDisabled(mutation, rule, null));
 }
 
@@ -122,15 +122,15 @@ async function changeRule(
   operation: RuleChange,
   { idempotencyKey, ...input }: RuleWrite,
   change: (mutation: Mutation, rule: Rule) => Promise<void>,
-): Promise<Rule> {
+): Promise<Written<Rule>> {
   const action: Action = `mutation ${operation}`;
   authorize(context, action);
   const ruleId = checkUuid('rule_id', input.ruleId);
-  await mutateOnce(context, { operation, idempotencyKey, input }, async (mutation) => {
+  const written = await mutateOnce(context, { operation, idempotencyKey, input }, async (mutation) => {
     const rule = await lockUsableRule(mutation, ruleId);
     authorizeTarget(context, action, { name: `rule ${ruleId}`, isOwn: rule.scope === onlyButlerOf(context) });
     await change(mutation, rule);
     return ruleId;
   });
-  return getRule(context, ruleId);
+  return mapWritten(written, (id) => getRule(context, id));
 }

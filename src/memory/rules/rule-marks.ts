@@ -7,7 +7,7 @@ import type { MemoryContext } from '../context.ts';
 import { embedOne, type EmbeddedText } from '../embed.ts';
 import { mutateOnce } from '../idempotency.ts';
 import { normaliseMetadata, type KeptMetadata } from '../metadata.ts';
-import { changeMemory, mutate, type Mutation } from '../mutation.ts';
+import { changeMemory, mapWritten, mutate, type Mutation, type Written } from '../mutation.ts';
 import { authorize } from '../permissions.ts';
 import { normaliseContent } from '../text.ts';
 import { checkOptionalUuid, checkUuid } from '../values.ts';
@@ -30,7 +30,7 @@ export interface MarkRuleInput {
  * Records how an application of a rule went, and what follows: its effectiveness, its maturity, and for the harm that
  * was one too many the inversion into a warning, all in this call.
  */
-export async function markRule(context: MemoryContext, input: MarkRuleInput): Promise<Rule> {
+export async function markRule(context: MemoryContext, input: MarkRuleInput): Promise<Written<Rule>> {
   authorize(context, input.outcome === 'helpful' ? 'mutation markRuleHelpful' : 'mutation markRuleHarmful');
   const ruleId = checkUuid('rule_id', input.ruleId);
   const redactor = createRedactor(context);
@@ -42,13 +42,17 @@ export async function markRule(context: MemoryContext, input: MarkRuleInput): Pr
   };
   const { idempotencyKey, ...rest } = input;
   const warning = await prepareWarning(context, ruleId, mark);
-  await mutateOnce(context, { operation: 'markRule', idempotencyKey, input: rest }, async (mutation) => {
-    const rule = await lockUsableRule(mutation, ruleId);
-    await insertApplication(mutation, ruleId, mark);
-    await applyMark(mutation, rule, { mark, warning, omissions: omissionsOf(redactor) });
-    return ruleId;
-  });
-  return getRule(context, ruleId);
+  const written = await mutateOnce(
+    context,
+    { operation: 'markRule', idempotencyKey, input: rest },
+    async (mutation) => {
+      const rule = await lockUsableRule(mutation, ruleId);
+      await insertApplication(mutation, ruleId, mark);
+      await applyMark(mutation, rule, { mark, warning, omissions: omissionsOf(redactor) });
+      return ruleId;
+    },
+  );
+  return mapWritten(written, (id) => getRule(context, id));
 }
 
 interface Mark {
@@ -189,12 +193,11 @@ export async function invertRule(context: MemoryContext, id: string): Promise<bo
   if (found === null || !isDue(found)) return false;
   const content = describeAntiPattern(found.content, await collectReasons(context, id));
   const warning = { content, embedding: await embedOne(context, content) };
-  return mutate(context, async (mutation) => {
+  const { eventId } = await mutate(context, async (mutation) => {
     const rule = await lockUsableRule(mutation, id);
-    if (!isDue(rule) || rule.content !== found.content) return false;
-    await invert(mutation, rule, warning);
-    return true;
+    if (isDue(rule) && rule.content === found.content) await invert(mutation, rule, warning);
   });
+  return eventId !== null;
 }
 
 export async function setMaturity(mutation: Mutation, rule: Rule, maturity: Maturity): Promise<void> {

@@ -12,7 +12,7 @@ import type { Span } from '../spans.ts';
 import { createLink, linkToSource, requireEpisode, type NewLink } from '../links/links.ts';
 import { getMemory } from '../memories.ts';
 import { normaliseMetadata, type KeptMetadata } from '../metadata.ts';
-import { changeMemory, createMemory, type Mutation } from '../mutation.ts';
+import { changeMemory, createMemory, mapWritten, type Mutation, type Written } from '../mutation.ts';
 import { authorize, authorizeTarget } from '../permissions.ts';
 import { onlyButlerOf, requireButler, requireScope } from '../reach.ts';
 import { normaliseContent, normaliseKey } from '../text.ts';
@@ -42,7 +42,7 @@ export const candidateConfidence = 0.5;
  * confirmed instead, and takes over what else was given. A rule that became an anti-pattern is refused. With
  * `supersedes` it takes the place of another rule of its scope, which is then forgotten.
  */
-export async function storeRule(context: MemoryContext, input: StoreRuleInput): Promise<Rule> {
+export async function storeRule(context: MemoryContext, input: StoreRuleInput): Promise<Written<Rule>> {
   authorize(context, 'mutation storeRule');
   const values = normaliseRule(context, input);
   const { idempotencyKey, ...rest } = input;
@@ -58,14 +58,14 @@ export async function storeRule(context: MemoryContext, input: StoreRuleInput): 
     else await confirmStored(mutation, live.id, input, values);
     const successorId = live?.id ?? values.id;
     if (isReplacing) await supersedeRule(mutation, replaced, successorId);
-    if (live !== undefined && !isReplacing) mutation.context.confirmed?.push(live.id);
+    mutation.report.confirmed = live !== undefined && !isReplacing;
     return successorId;
   };
-  const id = await mutateOnce(context, { operation: 'storeRule', idempotencyKey, input: rest }, write, {
+  const written = await mutateOnce(context, { operation: 'storeRule', idempotencyKey, input: rest }, write, {
     prepare: () => embedOne(context, values.content),
     turn: JSON.stringify(['rule', values.scope, values.content]).toLowerCase(),
   });
-  return getRule(context, id);
+  return mapWritten(written, (id) => getRule(context, id));
 }
 
 /** Throws unless a rule is live, of the same scope, and the caller's to replace. */

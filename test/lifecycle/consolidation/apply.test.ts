@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openRows } from '../../../src/encryption/sealing.ts';
-import { applyOutput } from '../../../src/lifecycle/consolidation/apply.ts';
 import type { Claim } from '../../../src/lifecycle/consolidation/claim.ts';
 import type { ConsolidationRun } from '../../../src/lifecycle/consolidation/run.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { storeFact, type Fact } from '../../../src/memory/facts/facts.ts';
-import { forgetMemory } from '../../../src/memory/confirm-and-forget.ts';
-import { storeRule } from '../../../src/memory/rules/rules.ts';
-import { undoEvent } from '../../../src/memory/history/undo.ts';
+import type { Fact } from '../../../src/memory/facts/facts.ts';
 import { findDifferences } from '../../../src/memory/history/verify.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { claimNext, evidenceOf, observe, passSeconds } from './setup.ts';
+import { applyOutput, forgetMemory, storeFact, storeRule, undoEvent } from '../../support/writes.ts';
 
 let core: TestCore;
 let tenants = 0;

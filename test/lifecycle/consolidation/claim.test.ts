@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { claimEpisodes, sizeOfClaim } from '../../../src/lifecycle/consolidation/claim.ts';
-import { failRun } from '../../../src/lifecycle/consolidation/fail.ts';
 import { renewLease, untilAborted, withLease } from '../../../src/lifecycle/consolidation/lease.ts';
 import { getRun } from '../../../src/lifecycle/consolidation/run.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { forgetMemory, restoreMemory } from '../../../src/memory/confirm-and-forget.ts';
 import { findDifferences } from '../../../src/memory/history/verify.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { claimNext, configWith, observe, passSeconds, setTo } from './setup.ts';
+import { failRun, forgetMemory, restoreMemory } from '../../support/writes.ts';
 
 let core: TestCore;
 let tenants = 0;

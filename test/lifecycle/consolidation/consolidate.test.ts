@@ -3,14 +3,13 @@ import { claimEpisodes } from '../../../src/lifecycle/consolidation/claim.ts';
 import { consolidateWith } from '../../../src/lifecycle/consolidation/consolidate.ts';
 import { sweepConsolidation } from '../../../src/lifecycle/consolidation/consolidate.ts';
 import { EngineError, type ConsolidationEngine } from '../../../src/lifecycle/consolidation/engine.ts';
-import { failRun } from '../../../src/lifecycle/consolidation/fail.ts';
-import { requeueEpisodes } from '../../../src/lifecycle/consolidation/requeue.ts';
 import type { SweepReport } from '../../../src/lifecycle/sweep.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { ingestEpisodes, storeEpisode, type Episode } from '../../../src/memory/episodes/episodes.ts';
+import type { Episode } from '../../../src/memory/episodes/episodes.ts';
 import { findDifferences } from '../../../src/memory/history/verify.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { claimNext, evidenceOf, observe, passSeconds, scripted, setTo } from './setup.ts';
+import { failRun, ingestEpisodes, requeueEpisodes, storeEpisode } from '../../support/writes.ts';
 
 let core: TestCore;
 let tenants = 0;

@@ -1,20 +1,16 @@
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { applyOutput } from '../../../src/lifecycle/consolidation/apply.ts';
 import { loadEchoes } from '../../../src/lifecycle/consolidation/echo-guard.ts';
 import type { ConsolidationRun } from '../../../src/generated/prisma/client.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { storeEpisode, type Episode } from '../../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../../src/memory/facts/facts.ts';
+import type { Episode } from '../../../src/memory/episodes/episodes.ts';
 import { getMemory } from '../../../src/memory/memories.ts';
-import { forgetMemory } from '../../../src/memory/confirm-and-forget.ts';
-import { editRule } from '../../../src/memory/rules/rule-changes.ts';
-import { storeRule } from '../../../src/memory/rules/rules.ts';
 import { buildContext } from '../../../src/retrieval/context/context.ts';
 import { recallMemories } from '../../../src/retrieval/recall.ts';
 import { draftReceipt, keepReceipts } from '../../../src/retrieval/receipts/receipts.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { claimNext, evidenceOf, passSeconds } from './setup.ts';
+import { applyOutput, editRule, forgetMemory, storeEpisode, storeFact, storeRule } from '../../support/writes.ts';
 
 let core: TestCore;
 let tenants = 0;

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { applyOutput } from '../../../src/lifecycle/consolidation/apply.ts';
-import { undoEvent } from '../../../src/memory/history/undo.ts';
 import { findDifferences } from '../../../src/memory/history/verify.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { claimNext, observe } from './setup.ts';
+import { applyOutput, undoEvent } from '../../support/writes.ts';
 
 let core: TestCore;
 let tenants = 0;

@@ -3,11 +3,11 @@ import { sweepConsolidation } from '../../../src/lifecycle/consolidation/consoli
 import { consolidateWith } from '../../../src/lifecycle/consolidation/consolidate.ts';
 import { sweepLeftovers } from '../../../src/lifecycle/housekeeping.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { forgetMemory, restoreMemory } from '../../../src/memory/confirm-and-forget.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { insertRow, rowOf, type Row } from '../../support/rows.ts';
 import { expectNoDifference } from '../../support/verify.ts';
 import { claimNext, evidenceOf, observe, passSeconds, scripted, setTo } from './setup.ts';
+import { forgetMemory, restoreMemory } from '../../support/writes.ts';
 
 let core: TestCore;
 let tenants = 0;

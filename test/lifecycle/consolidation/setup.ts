@@ -1,10 +1,11 @@
 import { claimEpisodes, type Claim, type ClaimInput } from '../../../src/lifecycle/consolidation/claim.ts';
 import type { ConsolidationEngine, Extraction } from '../../../src/lifecycle/consolidation/engine.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { ingestEpisodes, type Episode } from '../../../src/memory/episodes/episodes.ts';
+import type { Episode } from '../../../src/memory/episodes/episodes.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import { testConfig } from '../../support/config.ts';
 import type { TestCore } from '../../support/core.ts';
+import { ingestEpisodes } from '../../support/writes.ts';
 
 export type ConsolidationSettings = Partial<Config['memory']['consolidation']>;
 

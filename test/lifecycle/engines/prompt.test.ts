@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildPrompt } from '../../../src/lifecycle/consolidation/prompt.ts';
-import { storeFact } from '../../../src/memory/facts/facts.ts';
-import { storeRule } from '../../../src/memory/rules/rules.ts';
 import { loadTokenizer } from '../../../src/retrieval/context/tokenizers.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { claimOf, consolidationConfig, dataOf } from './setup.ts';
+import { storeFact, storeRule } from '../../support/writes.ts';
 
 let core: TestCore;
 beforeAll(async () => {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { consolidateWith } from '../../../src/lifecycle/consolidation/consolidate.ts';
 import { patternsEngine } from '../../../src/lifecycle/consolidation/engines/patterns.ts';
-import { storeFact } from '../../../src/memory/facts/facts.ts';
 import { liveValidities } from '../../../src/memory/facts/fact-values.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { openRows } from '../../../src/encryption/sealing.ts';
 import { findDifferences } from '../../../src/memory/history/verify.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { observe } from '../consolidation/setup.ts';
+import { storeFact } from '../../support/writes.ts';
 
 let core: TestCore;
 let tenants = 0;

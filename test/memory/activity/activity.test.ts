@@ -14,14 +14,11 @@ import {
   type EventRow,
 } from '../../../src/memory/activity/activity.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { storeEpisode } from '../../../src/memory/episodes/episodes.ts';
 import { recordEvent } from '../../../src/memory/events.ts';
-import { storeFact } from '../../../src/memory/facts/facts.ts';
-import { forgetMemory } from '../../../src/memory/confirm-and-forget.ts';
-import { storeRule } from '../../../src/memory/rules/rules.ts';
 import { contextOf, followWithCuts, take, untilReadable, writeEvent, writeMany } from '../../support/activity.ts';
 import { createTestApp, type TestApp } from '../../support/app.ts';
 import { testEngine } from '../../support/database.ts';
+import { forgetMemory, storeEpisode, storeFact, storeRule } from '../../support/writes.ts';
 
 let testApp: TestApp;
 let tenants = 0;

@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import {
-  batchLimit,
-  ingestEpisodes,
-  storeEpisode,
-  type StoreEpisodeInput,
-} from '../../../src/memory/episodes/episodes.ts';
+import { batchLimit, type StoreEpisodeInput } from '../../../src/memory/episodes/episodes.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { eventTypesOf } from '../../support/events.ts';
+import { ingestEpisodes, storeEpisode } from '../../support/writes.ts';
 
 let core: TestCore;
 let keys = 0;

@@ -1,23 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { applyOutput } from '../../../src/lifecycle/consolidation/apply.ts';
 import { sweepEpisodes } from '../../../src/lifecycle/cleanup.ts';
-import { failRun } from '../../../src/lifecycle/consolidation/fail.ts';
 import { findChainProblems, type ChainProblem } from '../../../src/memory/history/audit-chain.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { countChanges, listChanges } from '../../../src/memory/history/diff.ts';
-import { ingestEpisodes, storeEpisode } from '../../../src/memory/episodes/episodes.ts';
-import { eraseMemory, eraseSubject } from '../../../src/memory/erasure/erasure.ts';
 import { planMemoryErasure, planSubjectErasure } from '../../../src/memory/erasure/plan-erasure.ts';
-import { storeFact, type Fact } from '../../../src/memory/facts/facts.ts';
+import type { Fact } from '../../../src/memory/facts/facts.ts';
 import { findMemoryAsOf, readHistory } from '../../../src/memory/history/history.ts';
-import { linkMemories } from '../../../src/memory/links/link-graph.ts';
 import type { MemoryReference } from '../../../src/memory/links/links.ts';
 import { findMemory } from '../../../src/memory/memories.ts';
-import { forgetMemory, restoreMemory } from '../../../src/memory/confirm-and-forget.ts';
-import { editRule } from '../../../src/memory/rules/rule-changes.ts';
-import { storeRule } from '../../../src/memory/rules/rules.ts';
-import { markRule } from '../../../src/memory/rules/rule-marks.ts';
-import { undoEvent } from '../../../src/memory/history/undo.ts';
 import { findDifferences } from '../../../src/memory/history/verify.ts';
 import { buildContext } from '../../../src/retrieval/context/context.ts';
 import { explainReceipt } from '../../../src/retrieval/explain/explain-receipt.ts';
@@ -27,6 +17,22 @@ import { replayReceipt } from '../../../src/retrieval/receipts/replay.ts';
 import { searchMemories } from '../../../src/retrieval/search.ts';
 import { claimNext, evidenceOf } from '../../lifecycle/consolidation/setup.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
+import {
+  applyOutput,
+  editRule,
+  eraseMemory,
+  eraseSubject,
+  failRun,
+  forgetMemory,
+  ingestEpisodes,
+  linkMemories,
+  markRule,
+  restoreMemory,
+  storeEpisode,
+  storeFact,
+  storeRule,
+  undoEvent,
+} from '../../support/writes.ts';
 
 let core: TestCore;
 let tenantId: string;

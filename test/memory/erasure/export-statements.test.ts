@@ -1,9 +1,8 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { storeEpisode } from '../../../src/memory/episodes/episodes.ts';
 import { exportSubject } from '../../../src/memory/erasure/export-subject.ts';
-import { storeFact } from '../../../src/memory/facts/facts.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
+import { storeEpisode, storeFact } from '../../support/writes.ts';
 
 let core: TestCore;
 // Before the first connection is made: the engines keep hold of the function that a connection came with.

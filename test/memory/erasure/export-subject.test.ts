@@ -1,15 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sweepEpisodes } from '../../../src/lifecycle/cleanup.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { storeEpisode } from '../../../src/memory/episodes/episodes.ts';
 import { exportAll, exportSubject, type ExportedMemory } from '../../../src/memory/erasure/export-subject.ts';
-import { storeFact } from '../../../src/memory/facts/facts.ts';
-import { forgetMemory } from '../../../src/memory/confirm-and-forget.ts';
-import { storeRule } from '../../../src/memory/rules/rules.ts';
 import { searchMemories } from '../../../src/retrieval/search.ts';
 import { draftReceipt, keepReceipts } from '../../../src/retrieval/receipts/receipts.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { encryptedConfig } from '../../support/encryption.ts';
+import { forgetMemory, storeEpisode, storeFact, storeRule } from '../../support/writes.ts';
 
 let core: TestCore;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { storeNote } from '../../../src/memory/facts/notes.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { eventTypesOf } from '../../support/events.ts';
+import { storeNote } from '../../support/writes.ts';
 
 let core: TestCore;
 

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRows } from '../../../src/encryption/sealing.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { storeFact, type Fact } from '../../../src/memory/facts/facts.ts';
+import type { Fact } from '../../../src/memory/facts/facts.ts';
 import type { StoreFactInput } from '../../../src/memory/facts/fact-values.ts';
 import { createTestApp, type TestApp } from '../../support/app.ts';
 import { testEngine } from '../../support/database.ts';
+import { storeFact } from '../../support/writes.ts';
 
 let testApp: TestApp;
 let predicates = 0;

@@ -9,12 +9,11 @@ import {
   type ChainProblem,
 } from '../../../src/memory/history/audit-chain.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { ingestEpisodes } from '../../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../../src/memory/facts/facts.ts';
 import { mutate } from '../../../src/memory/mutation.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { createEmptyDatabase } from '../../support/database.ts';
 import { insertRow, rowOf } from '../../support/rows.ts';
+import { ingestEpisodes, storeFact } from '../../support/writes.ts';
 
 let core: TestCore;
 function useCore(): void {

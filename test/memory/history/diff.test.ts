@@ -1,13 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { countChanges, listChanges, type MemoryChange, type Span } from '../../../src/memory/history/diff.ts';
-import { storeEpisode } from '../../../src/memory/episodes/episodes.ts';
-import { storeFact, type Fact } from '../../../src/memory/facts/facts.ts';
-import { confirmMemory, forgetMemory, restoreMemory } from '../../../src/memory/confirm-and-forget.ts';
-import { storeRule } from '../../../src/memory/rules/rules.ts';
-import { markRule } from '../../../src/memory/rules/rule-marks.ts';
-import { undoEvent } from '../../../src/memory/history/undo.ts';
+import type { Fact } from '../../../src/memory/facts/facts.ts';
 import { createTestCore, lastEventOf, type TestCore } from '../../support/core.ts';
+import {
+  confirmMemory,
+  forgetMemory,
+  markRule,
+  restoreMemory,
+  storeEpisode,
+  storeFact,
+  storeRule,
+  undoEvent,
+} from '../../support/writes.ts';
 
 let core: TestCore;
 let ids: Record<string, string>;

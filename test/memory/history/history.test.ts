@@ -2,17 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { effectiveConfidence } from '../../../src/memory/confidence.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { storeEpisode } from '../../../src/memory/episodes/episodes.ts';
-import { storeFact, type Fact } from '../../../src/memory/facts/facts.ts';
+import type { Fact } from '../../../src/memory/facts/facts.ts';
 import type { StoreFactInput } from '../../../src/memory/facts/fact-values.ts';
 import { findMemoryAsOf, listEventsOf, readHistory, readStates } from '../../../src/memory/history/history.ts';
 import { findMemory } from '../../../src/memory/memories.ts';
-import { confirmMemory, forgetMemory } from '../../../src/memory/confirm-and-forget.ts';
-import { storeRule } from '../../../src/memory/rules/rules.ts';
-import { markRule } from '../../../src/memory/rules/rule-marks.ts';
 import { viewedAt, type PastRow } from '../../../src/memory/history/snapshots.ts';
-import { undoEvent } from '../../../src/memory/history/undo.ts';
 import { createTestCore, lastEventOf, type TestCore } from '../../support/core.ts';
+import {
+  confirmMemory,
+  forgetMemory,
+  markRule,
+  storeEpisode,
+  storeFact,
+  storeRule,
+  undoEvent,
+} from '../../support/writes.ts';
 
 let core: TestCore;
 let names = 0;

@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { storeEpisode } from '../../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../../src/memory/facts/facts.ts';
-import { forgetMemory } from '../../../src/memory/confirm-and-forget.ts';
-import { storeRule } from '../../../src/memory/rules/rules.ts';
 import { readTimeline, type TimelineChoice } from '../../../src/memory/history/timeline.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
+import { forgetMemory, storeEpisode, storeFact, storeRule } from '../../support/writes.ts';
 
 let core: TestCore;
 

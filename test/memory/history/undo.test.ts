@@ -1,15 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MemoryError } from '../../../src/shared/errors.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { storeEpisode } from '../../../src/memory/episodes/episodes.ts';
-import { storeFact, type Fact } from '../../../src/memory/facts/facts.ts';
+import type { Fact } from '../../../src/memory/facts/facts.ts';
 import { findMemory, type MemoryRow } from '../../../src/memory/memories.ts';
-import { confirmMemory, forgetMemory, restoreMemory } from '../../../src/memory/confirm-and-forget.ts';
-import { demoteRule, disableRule, editRule, enableRule, promoteRule } from '../../../src/memory/rules/rule-changes.ts';
-import { storeRule, type Rule } from '../../../src/memory/rules/rules.ts';
-import { markRule } from '../../../src/memory/rules/rule-marks.ts';
-import { undoEvent } from '../../../src/memory/history/undo.ts';
+import type { Rule } from '../../../src/memory/rules/rules.ts';
 import { createTestApp, type TestApp } from '../../support/app.ts';
+import {
+  confirmMemory,
+  demoteRule,
+  disableRule,
+  editRule,
+  enableRule,
+  forgetMemory,
+  markRule,
+  promoteRule,
+  restoreMemory,
+  storeEpisode,
+  storeFact,
+  storeRule,
+  undoEvent,
+} from '../../support/writes.ts';
 
 let testApp: TestApp;
 let names = 0;

@@ -1,18 +1,28 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sweepConsolidation } from '../../../src/lifecycle/consolidation/consolidate.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { ingestEpisodes, storeEpisode } from '../../../src/memory/episodes/episodes.ts';
-import { storeFact, type Fact } from '../../../src/memory/facts/facts.ts';
-import { linkMemories } from '../../../src/memory/links/link-graph.ts';
-import { confirmMemory, forgetMemory, restoreMemory } from '../../../src/memory/confirm-and-forget.ts';
-import { storeNote } from '../../../src/memory/facts/notes.ts';
-import { demoteRule, disableRule, editRule, enableRule, promoteRule } from '../../../src/memory/rules/rule-changes.ts';
-import { storeRule } from '../../../src/memory/rules/rules.ts';
-import { markRule } from '../../../src/memory/rules/rule-marks.ts';
-import { undoEvent } from '../../../src/memory/history/undo.ts';
+import type { Fact } from '../../../src/memory/facts/facts.ts';
 import { findDifferences } from '../../../src/memory/history/verify.ts';
 import { createTestCore, lastEventOf, type TestCore } from '../../support/core.ts';
 import { insertRow, rowOf } from '../../support/rows.ts';
+import {
+  confirmMemory,
+  demoteRule,
+  disableRule,
+  editRule,
+  enableRule,
+  forgetMemory,
+  ingestEpisodes,
+  linkMemories,
+  markRule,
+  promoteRule,
+  restoreMemory,
+  storeEpisode,
+  storeFact,
+  storeNote,
+  storeRule,
+  undoEvent,
+} from '../../support/writes.ts';
 
 let core: TestCore;
 

@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MemoryContext } from '../../../src/memory/context.ts';
-import { storeEpisode } from '../../../src/memory/episodes/episodes.ts';
-import { storeFact } from '../../../src/memory/facts/facts.ts';
 import {
   depthLimit,
   followLinks,
-  linkMemories,
   listLinks,
   loadEnds,
   provenanceChoice,
@@ -15,11 +12,9 @@ import {
 } from '../../../src/memory/links/link-graph.ts';
 import type { MemoryReference, Relation } from '../../../src/memory/links/links.ts';
 import { referenceKey } from '../../../src/memory/memories.ts';
-import { forgetMemory } from '../../../src/memory/confirm-and-forget.ts';
-import { storeRule } from '../../../src/memory/rules/rules.ts';
-import { undoEvent } from '../../../src/memory/history/undo.ts';
 import { createTestCore, lastEventOf, type TestCore } from '../../support/core.ts';
 import { insertRow, rowOf } from '../../support/rows.ts';
+import { forgetMemory, linkMemories, storeEpisode, storeFact, storeRule, undoEvent } from '../../support/writes.ts';
 
 let core: TestCore;
 let names = 0;
