@@ -59,7 +59,7 @@ for (const [half, q, u, n] of [
   ['held-out', 70, 100, 30],
 ]) {
   const questions = read(`questions.${half}.json`),
-    unrelated = read(`unrelated.${half}.json`),
+    unrelated = [...read(`unrelated.${half}.json`), ...read(`unrelated-2.${half}.json`)],
     near = read(`near.${half}.json`);
   if (questions.length < q || unrelated.length < u || near.length < n) fail(`${half}: too few`);
   for (const e of questions) {

@@ -52,7 +52,7 @@ export function readRecallData(half: Half): RecallData {
   return {
     stores: new Map(storeFiles[half].map(([size, file]) => [size, read<MemoryToStore>(file)])),
     questions: read(`questions.${half}.json`),
-    unrelated: read(`unrelated.${half}.json`),
+    unrelated: [...read<RecallQuestion>(`unrelated.${half}.json`), ...read<RecallQuestion>(`unrelated-2.${half}.json`)],
     near: read(`near.${half}.json`),
   };
 }
