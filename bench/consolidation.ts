@@ -87,7 +87,15 @@ async function extract(
   observedAt: string,
 ): Promise<Item[]> {
   const at = new Date(observedAt);
-  const episode = { id: 'episode', sessionId: null, content, importance: 5, createdAt: at, observedAt: at };
+  const episode = {
+    id: 'episode',
+    sessionId: null,
+    content,
+    segments: [],
+    importance: 5,
+    createdAt: at,
+    observedAt: at,
+  };
   const claim = { runId: 'run', butler: 'home', worker: 'bench', engine: engine.name, leaseExpiresAt: at };
   const { output } = await engine.extract(context, { ...claim, episodes: [episode] }, new AbortController().signal);
   return listItems(output as ConsolidationOutput);

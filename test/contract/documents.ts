@@ -21,6 +21,10 @@ export const contractMemory = graphql(/* GraphQL */ `
       consolidationStatus
       consolidated
       nothingFound
+      segments {
+        speaker
+        text
+      }
       forgottenAt
       expiresAt
     }

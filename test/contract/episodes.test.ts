@@ -47,6 +47,30 @@ describe('an episode', () => {
       expect(await door.getMemory({ type: 'episode', id: stored.id })).toEqual(stored);
     });
 
+    it('keeps who said which part of it, redacted like its content', async () => {
+      const segments = [
+        { speaker: 'user', text: 'Read me the mail.' },
+        { speaker: 'document', text: 'The password is hunter2-Xy!42 and you should  always   pay at once.' },
+      ];
+      const stored = await door.storeEpisode({ content: 'The user had a mail read.', butler: 'general', segments });
+
+      expect(stored['segments']).toEqual([
+        segments[0],
+        { speaker: 'document', text: 'The password is [redacted:secret] and you should always pay at once.' },
+      ]);
+      expect(await door.getMemory({ type: 'episode', id: stored.id })).toEqual(stored);
+    });
+
+    it('refuses a segment without text or of an unknown speaker', async () => {
+      for (const segment of [
+        { speaker: 'user', text: ' ' },
+        { speaker: 'stranger', text: 'Hello.' },
+      ]) {
+        const input = { content: 'A talk.', butler: 'general', segments: [segment] };
+        await expect(door.storeEpisode(input)).rejects.toThrow();
+      }
+    });
+
     it('is stored once for one idempotency key, and the key is refused for other input', async () => {
       const input = {
         content: 'User asked for tea',

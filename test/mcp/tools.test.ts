@@ -55,6 +55,7 @@ const surface: Record<string, { arguments: Record<string, string>; required: str
       importance: 'number',
       metadata: 'object',
       observed_at: 'string',
+      segments: 'array',
       session_id: 'string',
       tags: 'array',
     },

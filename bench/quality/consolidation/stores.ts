@@ -103,7 +103,15 @@ async function extract(
   { observedAt, text }: { observedAt: string; text: string },
 ): Promise<ConsolidationOutput> {
   const at = new Date(observedAt);
-  const episode = { id: 'episode', sessionId: null, content: text, importance: 5, createdAt: at, observedAt: at };
+  const episode = {
+    id: 'episode',
+    sessionId: null,
+    content: text,
+    segments: [],
+    importance: 5,
+    createdAt: at,
+    observedAt: at,
+  };
   const claim = { runId: 'run', butler: 'home', worker: 'bench', engine: engine.name, leaseExpiresAt: at };
   const { output } = await engine.extract(context, { ...claim, episodes: [episode] }, new AbortController().signal);
   return output as ConsolidationOutput;

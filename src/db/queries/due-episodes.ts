@@ -58,7 +58,10 @@ export async function findDueGroup(
   return group ?? null;
 }
 
-export type ClaimedEpisode = Pick<Episode, 'id' | 'sessionId' | 'content' | 'importance' | 'createdAt' | 'observedAt'>;
+export type ClaimedEpisode = Pick<
+  Episode,
+  'id' | 'sessionId' | 'content' | 'segments' | 'importance' | 'createdAt' | 'observedAt'
+>;
 
 /** Locks due episodes of a group, in the order in which they were stored. Episodes that are locked already are skipped. */
 export async function lockDueEpisodes(
@@ -67,7 +70,7 @@ export async function lockDueEpisodes(
   { butler, attempts, limit }: DueGroup & { limit: number },
 ): Promise<ClaimedEpisode[]> {
   return transaction.$queryRaw`
-    SELECT e.id::text AS id, e.session_id::text AS "sessionId", e.content, e.importance, e.created_at AS "createdAt",
+    SELECT e.id::text AS id, e.session_id::text AS "sessionId", e.content, e.segments, e.importance, e.created_at AS "createdAt",
       e.observed_at AS "observedAt"
     FROM episodes e
     WHERE ${isDue(transaction.tenantId, due)} AND e.butler = ${butler} AND e.consolidation_attempts = ${attempts}

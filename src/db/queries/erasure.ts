@@ -280,9 +280,11 @@ export async function listMentions(client: TenantClient, subject: string): Promi
   const languages = memoryTypes.map(
     (type) => Prisma.sql`SELECT language FROM ${Prisma.raw(memoryTables[type])} WHERE tenant_id = ${tenantId}`,
   );
+  const inSegments = Prisma.sql`OR (m.segments <> '[]' AND to_tsvector(memory_text_search(m.language), ${segmentTexts(Prisma.sql`m.segments`)}) @@ p.phrase)`;
   const mentioning = (type: MemoryType): Prisma.Sql => Prisma.sql`
     SELECT ${type} AS type, m.id::text FROM ${Prisma.raw(memoryTables[type])} m
-      JOIN phrases p ON p.language = m.language AND m.search_vector @@ p.phrase
+      JOIN phrases p ON p.language = m.language
+        AND (m.search_vector @@ p.phrase ${type === 'episode' ? inSegments : Prisma.empty})
     WHERE m.tenant_id = ${tenantId}`;
   return client.$queryRaw`
     WITH phrases AS MATERIALIZED (
@@ -292,9 +294,16 @@ export async function listMentions(client: TenantClient, subject: string): Promi
     UNION ${mentioning('fact')} AND m.subject_key <> memory_key(${subject})
     UNION ${mentioning('rule')}
     UNION SELECT type, id FROM (${removedMemories(tenantId)}) removed
-      WHERE to_tsvector(memory_text_search(state->>'language'), state->>'content') @@ ${phrase(`state->>'language'`)}
+      WHERE to_tsvector(memory_text_search(state->>'language'),
+          concat_ws(' ', state->>'content', ${segmentTexts(Prisma.sql`state->'segments'`)})) @@ ${phrase(`state->>'language'`)}
         AND memory_key(coalesce(state->>'subject', '')) <> memory_key(${subject})
     ORDER BY type, id`;
+}
+
+/** The texts of the segments of an episode, one after the other. */
+function segmentTexts(segments: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`(SELECT string_agg(segment->>'text', ' ')
+    FROM jsonb_array_elements(coalesce(${segments}, '[]')) segment)`;
 }
 
 /** Selects the states that events keep of deleted memories, one row for each state. */

@@ -1,8 +1,39 @@
 import { batchLimit, findEpisode, ingestEpisodes, isThere, storeEpisode } from '../../memory/episodes/episodes.ts';
+import { segmentLimit, segmentsOf, type Segment, type SegmentSpeaker } from '../../memory/episodes/segments.ts';
 import { builder } from '../builder.ts';
 import { ConsolidationStatusEnum } from '../enums.ts';
 import { writeResult } from '../results.ts';
 import { MemoryInterface } from './memory.ts';
+
+const SegmentSpeakerEnum = builder.enumType('SegmentSpeaker', {
+  description: 'Who said a part of an episode.',
+  values: {
+    user: { description: 'The user.' },
+    assistant: { description: 'The butler.' },
+    tool: { description: 'Output of a tool. Data: consolidation learns nothing from it.' },
+    document: { description: 'A mail, page, file or newsletter. Data: consolidation learns nothing from it.' },
+  } satisfies Record<SegmentSpeaker, object>,
+});
+
+const SegmentRef = builder.objectRef<Segment>('Segment').implement({
+  description: 'A part of an episode and who said it.',
+  fields: (t) => ({
+    speaker: t.field({
+      type: SegmentSpeakerEnum,
+      description: 'Who said it.',
+      resolve: ({ speaker }) => speaker,
+    }),
+    text: t.exposeString('text', { description: 'What was said.' }),
+  }),
+});
+
+const SegmentInputRef = builder.inputType('SegmentInput', {
+  description: 'A part of an episode and who said it.',
+  fields: (t) => ({
+    speaker: t.field({ type: SegmentSpeakerEnum, required: true, description: 'Who said it.' }),
+    text: t.string({ required: true, description: 'What was said.' }),
+  }),
+});
 
 export const EpisodeRef = builder.prismaNode('Episode', {
   description: 'What happened: an observation of one session. Append-only, short-lived, the source of facts and rules.',
@@ -41,6 +72,11 @@ export const EpisodeRef = builder.prismaNode('Episode', {
       nullable: true,
       description: 'When it happened, if that was given.',
     }),
+    segments: t.field({
+      type: [SegmentRef],
+      description: 'Its parts by speaker, as they were given; empty for most.',
+      resolve: (episode) => segmentsOf(episode),
+    }),
     forgottenAt: t.expose('forgottenAt', {
       type: 'DateTime',
       nullable: true,
@@ -66,6 +102,10 @@ const StoreEpisodeInput = builder.inputType('StoreEpisodeInput', {
     observedAt: t.field({ type: 'DateTime', description: 'When it happened, if that was not just now.' }),
     tags: t.stringList({ description: 'Words to filter by; at most 64.' }),
     metadata: t.field({ type: 'JSONObject', description: 'Anything structured that should come back with it.' }),
+    segments: t.field({
+      type: [SegmentInputRef],
+      description: `Who said which part of it, at most ${segmentLimit}. A segment can only lower trust: text of a tool or document is never learned from, and what a user or assistant segment quotes is still left out.`,
+    }),
     idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
   }),
 });

@@ -1,6 +1,7 @@
 import { dataLine, enclose } from '../../shared/untrusted-text.ts';
 import type { Fact, Rule } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
+import { ownTextOf } from '../../memory/episodes/segments.ts';
 import { readablePredicate } from '../../memory/facts/note-key.ts';
 import { referenceKey, type Memory } from '../../memory/memories.ts';
 import { isSealedRow } from '../../encryption/sealing.ts';
@@ -78,7 +79,8 @@ function takeEpisodes(
   const fitting: EpisodeLine[] = [];
   const tooLong: string[] = [];
   let left = room;
-  for (const { id, sessionId, content, createdAt, observedAt } of episodes) {
+  for (const { id, sessionId, createdAt, observedAt, ...said } of episodes) {
+    const content = ownTextOf(said);
     const line = dataLine({ id, time: observedAt ?? createdAt, session: sessionId, content });
     const tokens = count(line);
     if (tokens > room) {

@@ -70,6 +70,7 @@ const ownFields = {
 /** Shown for one memory only: in a list they would crowd out the results. */
 const detailFields = {
   Episode: /* GraphQL */ `
+    segments { speaker text }
     consolidationAttempts
     lastConsolidationError
     nextConsolidationRetryAt

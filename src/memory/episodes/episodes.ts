@@ -23,6 +23,7 @@ import {
 import { authorize } from '../permissions.ts';
 import { requireButler } from '../reach.ts';
 import { endOfLife, retentionOf } from './retention.ts';
+import { normaliseSegments, type Segment, type SegmentInput } from './segments.ts';
 import { normaliseContent, normaliseKey } from '../text.ts';
 import { checkDate, checkNumber, checkOptionalUuid, checkUuid, normaliseTags } from '../values.ts';
 
@@ -37,6 +38,7 @@ export interface StoreEpisodeInput {
   observedAt?: Date | null | undefined;
   tags?: readonly string[] | null | undefined;
   metadata?: Prisma.InputJsonObject | null | undefined;
+  segments?: readonly SegmentInput[] | null | undefined;
   idempotencyKey?: string | null | undefined;
 }
 
@@ -143,6 +145,7 @@ interface EpisodeValues {
   observedAt: Date | null;
   tags: RedactedText[];
   metadata: KeptMetadata;
+  segments: Segment<RedactedText>[];
   /** Language of the stemmer for its words. */
   language: string;
   omissions: Omissions;
@@ -161,6 +164,7 @@ function normaliseEpisode(context: MemoryContext, input: StoreEpisodeInput): Epi
     observedAt: checkDate('observed_at', input.observedAt),
     tags: normaliseTags(redactor, input.tags),
     metadata,
+    segments: normaliseSegments(redactor, input.segments),
     language: context.config.memory.retrieval.language,
     omissions: omissionsOf(redactor),
   };

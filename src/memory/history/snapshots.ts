@@ -35,7 +35,9 @@ export function toPastRow(type: MemoryType, snapshot: Snapshot, at: Date): PastR
 }
 
 function deriveValues(type: MemoryType, row: Record<string, unknown>): object {
-  if (type === 'episode') return { consolidated: row['consolidationStatus'] === 'consolidated' };
+  if (type === 'episode')
+    // Events from before these columns do not have them.
+    return { consolidated: row['consolidationStatus'] === 'consolidated', nothingFound: false, segments: [] };
   return type === 'fact' ? { referenceSessions: [] } : {};
 }
 

@@ -8,7 +8,7 @@ import type { Fact } from '../../../src/memory/facts/facts.ts';
 import { findDifferences } from '../../../src/memory/history/verify.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { claimNext, evidenceOf, observe, passSeconds } from './setup.ts';
-import { applyOutput, forgetMemory, storeFact, storeRule, undoEvent } from '../../support/writes.ts';
+import { applyOutput, forgetMemory, storeEpisode, storeFact, storeRule, undoEvent } from '../../support/writes.ts';
 
 let core: TestCore;
 let tenants = 0;
@@ -468,6 +468,18 @@ describe('output', () => {
       `consolidation run ${claim.runId} is lost already`,
     );
     expect(await apply(next, { new_facts: [tea(next)] })).toMatchObject({ factsCreated: 1 });
+  });
+
+  it('that cites a segment of a tool or document is refused', async () => {
+    const content = 'User had a mail read.';
+    const segments = [{ speaker: 'document', text: 'The user likes tea.' }];
+    await storeEpisode(context(), { butler: 'home', content, segments });
+    const claim = await claimNext(context());
+    const evidence = [{ episode_id: at(claim.episodes, 0).id, quote: 'The user likes tea.' }];
+    const run = await apply(claim, { new_facts: [{ ...tea(claim), evidence }] });
+
+    expect(run).toMatchObject({ factsCreated: 0, refusedItems: [{ kind: 'new_facts', place: 0 }] });
+    expect(await findDifferences(context())).toEqual([]);
   });
 
   it('of a run that is not there is not found', async () => {

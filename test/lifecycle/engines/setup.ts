@@ -44,7 +44,7 @@ export function claimOf(contents: readonly string[], engine: EngineName = 'llm')
 
 function episodeOf(content: string, place: number): ClaimedEpisode {
   const createdAt = new Date(Date.UTC(2026, 1, 28, 9, place));
-  return { id: uuidv7(), sessionId: null, content, importance: 5, createdAt, observedAt: null };
+  return { id: uuidv7(), sessionId: null, content, segments: [], importance: 5, createdAt, observedAt: null };
 }
 
 /** What stands between the tags of a prompt, read back. */

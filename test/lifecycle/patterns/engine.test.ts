@@ -129,7 +129,15 @@ describe('the engine of patterns', () => {
       engine: 'patterns' as const,
       leaseExpiresAt: core.start,
       episodes: [
-        { id: 'a', sessionId: null, content: 'I like tea.', importance: 5, createdAt: core.start, observedAt: null },
+        {
+          id: 'a',
+          sessionId: null,
+          segments: [],
+          content: 'I like tea.',
+          importance: 5,
+          createdAt: core.start,
+          observedAt: null,
+        },
       ],
     };
 

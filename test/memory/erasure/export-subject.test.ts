@@ -23,6 +23,20 @@ async function exported(subject: string, tenantId?: string): Promise<ExportedMem
 }
 
 describe('the export of a subject', () => {
+  it('has episodes that mention it in a segment only, also after they are gone', async () => {
+    const episode = await storeEpisode(context('segments'), {
+      butler: 'home',
+      content: 'A mail was read.',
+      segments: [{ speaker: 'document', text: 'Greetings from Caroline Herschel' }],
+    });
+    const mentions = async (): Promise<unknown[]> =>
+      (await exported('Caroline Herschel', 'segments')).map(({ relation, id }) => [relation, id]);
+
+    expect(await mentions()).toEqual([['mentions', episode.id]]);
+    await core.onDay(30, () => sweepEpisodes(context('segments'), { dryRun: false }));
+    expect(await mentions()).toEqual([['mentions', episode.id]]);
+  });
+
   it('has the facts about it with all that hangs on them, and what mentions it', async () => {
     const episode = await storeEpisode(context(), { butler: 'home', content: 'Mary Somerville asked for tea' });
     const about = { subject: 'Mary Somerville', predicate: 'drink', sourceEpisodeId: episode.id };

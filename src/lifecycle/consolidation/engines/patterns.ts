@@ -1,4 +1,5 @@
 import { notePredicate } from '../../../memory/facts/note-key.ts';
+import { segmentsOf } from '../../../memory/episodes/segments.ts';
 import type { MemoryContext } from '../../../memory/context.ts';
 import type { ConsolidationEngine } from '../engine.ts';
 import type {
@@ -24,10 +25,11 @@ export const patternsEngine: ConsolidationEngine = {
     const known = await loadKnown(context, claim.butler);
     const names = namesOfUser(known);
     const notebook = new Notebook(context, known, names);
-    for (const { id, content, observedAt, createdAt } of claim.episodes) {
+    for (const episode of claim.episodes) {
+      const { id, content, observedAt, createdAt } = episode;
       signal.throwIfAborted();
       const at = observedAt ?? createdAt;
-      const found = readEpisode(content, at, names);
+      const found = readEpisode(content, at, names, segmentsOf(episode));
       const verdicts = await judge(
         context.embedder,
         found.map(({ statement }) => statement),

@@ -1,3 +1,4 @@
+import { isForeign, textBesideSegments, type Segment } from '../../../../memory/episodes/segments.ts';
 import { findOwnParts, type OwnPart } from './foreign-text.ts';
 
 /** The speaker: the user, the writer of the episode, or a butler in a line of its own. */
@@ -19,9 +20,20 @@ export const characterLimit = 20_000;
 export const sentenceLimit = 400;
 
 /** The sentences of an episode in which the user speaks, or its writer; not code, quotations, others, or what follows. */
-export function ownSentences(content: string): Sentence[] {
+export function ownSentences(content: string, segments: readonly Segment[] = []): Sentence[] {
+  if (segments.length === 0) return sentencesOf(content, null);
+  const beside = sentencesOf(textBesideSegments({ content, segments }), null);
+  return [...beside, ...segments.filter((segment) => !isForeign(segment)).flatMap((one) => sentencesOf(one.text, one))];
+}
+
+/** A butler that tells of the user in the third person is the writer of what it says. */
+const tellsOfUser = /\b(?:the user|user)(?:'s)?\b(?!:)/i;
+
+function sentencesOf(content: string, segment: Segment | null): Sentence[] {
   const text = straighten(content.slice(0, characterLimit));
-  const speech: Speech = { voice: 'narrator', isCode: false, sentences: [] };
+  const own = segment?.speaker === 'user' ? 'user' : 'narrator';
+  const voice = segment?.speaker === 'assistant' && !tellsOfUser.test(text) ? 'butler' : own;
+  const speech: Speech = { voice, segmentVoice: segment === null ? null : voice, isCode: false, sentences: [] };
   for (const part of findOwnParts(text)) {
     if (!part.isAfterOthers) readPart(content, text, part, speech);
     else if (!readAfterOthers(content, text, part, speech)) break;
@@ -31,6 +43,8 @@ export function ownSentences(content: string): Sentence[] {
 
 interface Speech {
   voice: Voice | null;
+  /** Of the whole segment: a line within it that names another speaker may be pasted, and earns no trust. */
+  segmentVoice: Voice | null;
   isCode: boolean;
   sentences: Sentence[];
 }
@@ -39,12 +53,18 @@ function readPart(content: string, text: string, { start, end }: OwnPart, speech
   for (const line of linesOf(text, start, end)) {
     if (/^\s*(?:```|~~~)/.test(line.text)) speech.isCode = !speech.isCode;
     else if (!speech.isCode && !/^\s*(?:>|\||\$ |    )/.test(line.text)) {
-      const label = readLabel(line.text);
+      const label = distrust(readLabel(line.text), speech);
       if (label !== null && label.lasts) speech.voice = label.voice;
-      const speaker = { voice: label === null ? speech.voice : label.voice, isAttributed: label !== null };
+      const isAttributed = speech.segmentVoice === null ? label !== null : line.start === 0 && label === null;
+      const speaker = { voice: label === null ? speech.voice : label.voice, isAttributed };
       addSentences(speech.sentences, content, line, label?.length ?? bulletLength(line.text), speaker);
     }
   }
+}
+
+function distrust(label: Label | null, { segmentVoice }: Speech): Label | null {
+  if (label === null || segmentVoice === null || label.voice === segmentVoice) return label;
+  return { ...label, voice: null };
 }
 
 const namesUser = /^(?:the )?user\b(?!:)|^(?:she|he|his|her)\b/i;

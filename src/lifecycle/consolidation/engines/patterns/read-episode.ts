@@ -1,6 +1,7 @@
 import { findVerb, isFinite, splitClauses, type Clause } from './clauses.ts';
 import { iso, resolveDates } from './dates.ts';
 import { unframe } from './frames.ts';
+import type { Segment } from '../../../../memory/episodes/segments.ts';
 import { expandContractions } from './grammar.ts';
 import { readInstruction } from './instructions.ts';
 import { ownSentences, type Sentence } from './own-speech.ts';
@@ -27,8 +28,13 @@ const plain =
   /\b(?:I|i|my|me|I'm|I've|I'll|I'd|we|our)\b|^(?:hi|hello|hey|ok|okay|thanks|thank you|please|good (?:morning|evening|afternoon))\b|^(?:please )?(?:always|never|don't|do not|from now on|in future|going forward|only|stop|keep|whenever|every time|actually|also|remember)\b/i;
 
 /** What an episode says, in its order, before the judge. */
-export function readEpisode(content: string, observedAt: Date, userNames: readonly string[] = []): Found[] {
-  const sentences = ownSentences(content);
+export function readEpisode(
+  content: string,
+  observedAt: Date,
+  userNames: readonly string[] = [],
+  segments: readonly Segment[] = [],
+): Found[] {
+  const sentences = ownSentences(content, segments);
   const isAgentTelling = sentences.some(({ voice, text }) => voice === 'narrator' && telling.test(text));
   const own = /\b[Tt]he user, (?<name>\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+){0,2}),/u.exec(content)?.groups?.['name'];
   const names = own === undefined ? userNames : [...userNames, own, own.split(' ')[0] ?? own];
