@@ -1,5 +1,5 @@
 import { lockFactKeys } from '../db/queries/facts.ts';
-import { lockMemory } from '../db/queries/memories.ts';
+import { lockMemory, type Columns } from '../db/queries/memories.ts';
 import type { MemoryType } from '../db/tables.ts';
 import { MemoryError } from '../shared/errors.ts';
 import type { MemoryContext } from './context.ts';
@@ -48,8 +48,9 @@ export async function confirmMemory(
 export async function writeConfirmation(
   mutation: Mutation,
   reference: { type: 'fact' | 'rule'; id: string },
+  changes: Columns<'rule'> = {},
 ): Promise<void> {
-  const columns = { validity: 'active', lastConfirmedAt: mutation.now };
+  const columns = { ...changes, validity: 'active', lastConfirmedAt: mutation.now };
   await changeMemory(mutation, reference, `${reference.type}.confirmed`, columns);
 }
 

@@ -35,6 +35,51 @@ describe('the context of an agent', () => {
       expect(text).toContain('Nothing relevant to this prompt is known.');
     });
 
+    it('tells a rule that the user asked for from one that was learned', async () => {
+      const asked = await door.storeRule({ content: `Answer ${butler} in rhymes`, scope: butler, askedByUser: true });
+      const learned = await door.storeRule({ content: `Sing for ${butler}`, scope: butler });
+      const text = await contextOf('How tall is a giraffe?');
+
+      expect(asked['askedByUserAt']).toBe('2026-03-01T12:00:00.000Z');
+      expect(learned['askedByUserAt']).toBeNull();
+      expect(text).toContain('are orders of the user. Other rules are advice');
+      expect(text).toMatch(/in rhymes \[asked by the user, 1 March, candidate, /);
+      expect(text).toMatch(/Sing for butler \d+ \[candidate, /);
+      await door.recall({ topic: `Answer ${butler} in rhymes`, scope: butler });
+      if (door.lastText !== undefined) expect(door.lastText()).toMatch(/asked by the user\): Answer/);
+    });
+
+    it('shows a learned rule as asked for once the user asks for it', async () => {
+      const given = { content: `Knock before entering ${butler}`, scope: butler };
+      const { id } = await door.storeRule(given);
+      await door.storeRule({ ...given, askedByUser: true });
+      await door.storeRule(given);
+
+      expect(await door.getMemory({ type: 'rule', id })).toMatchObject({
+        askedByUserAt: '2026-03-01T12:00:00.000Z',
+        maturity: 'candidate',
+        confidence: 0.5,
+      });
+    });
+
+    it('does not pass a new text off as asked for', async () => {
+      const { id } = await door.storeRule({ content: `Whisper in ${butler}`, scope: butler, askedByUser: true });
+      const edited = await door.editRule?.({ ruleId: id, content: `Shout in ${butler}` });
+      const again = await door.editRule?.({ ruleId: id, content: `Hum in ${butler}`, askedByUser: true });
+
+      if (door.editRule === undefined) return;
+      expect(edited?.['askedByUserAt']).toBeNull();
+      expect(again?.['askedByUserAt']).not.toBeNull();
+    });
+
+    it('does not call a warning an order of the user', async () => {
+      const { id } = await door.storeRule({ content: `Ring ${butler} at dawn`, scope: butler, askedByUser: true });
+      for (const reason of ['a', 'b', 'c']) await door.markRule({ ruleId: id, outcome: 'harmful', reason });
+      const text = await contextOf('How tall is a giraffe?');
+
+      expect(text).toMatch(/WARNING: .*Ring butler \d+ at dawn.* \[anti_pattern/);
+    });
+
     it('has a rule with a condition only if the rule is about the prompt', async () => {
       await door.storeRule({ content: 'When a giraffe escapes, call the zoo', scope: butler });
 

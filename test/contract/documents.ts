@@ -62,6 +62,7 @@ export const contractMemory = graphql(/* GraphQL */ `
       sourceButler
       sourceEpisodeId
       lastAppliedAt
+      askedByUserAt
       disabledAt
       lastConfirmedAt
     }

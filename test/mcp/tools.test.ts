@@ -86,6 +86,7 @@ const surface: Record<string, { arguments: Record<string, string>; required: str
   },
   memory_store_rule: {
     arguments: {
+      asked_by_user: 'boolean',
       content: 'string',
       idempotency_key: 'string',
       importance: 'number',

@@ -27,6 +27,7 @@ export interface SameRule {
   content: string;
   validity: string;
   maturity: string;
+  askedByUserAt: Date | null;
   forgottenAt: Date | null;
 }
 
@@ -36,7 +37,9 @@ export async function listSameRules(
   { scope, content }: { scope: string; content: string },
 ): Promise<SameRule[]> {
   return client.$queryRaw<SameRule[]>`
-    SELECT r.id::text AS id, r.content, r.validity, r.maturity, r.forgotten_at AS "forgottenAt" FROM rules r
+    SELECT r.id::text AS id, r.content, r.validity, r.maturity, r.asked_by_user_at AS "askedByUserAt",
+      r.forgotten_at AS "forgottenAt"
+    FROM rules r
     WHERE r.tenant_id = ${client.tenantId} AND (r.scope = ${scope} OR r.scope = 'global' AND r.maturity = 'anti_pattern')
       AND lower(coalesce(r.original_content, r.content)) = lower(${content})
     ORDER BY r.created_at, r.id`;

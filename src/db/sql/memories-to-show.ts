@@ -11,7 +11,7 @@ const ofFacts = ['subject', 'predicate', 'kind', 'observedAt', 'validTo', 'seale
 const columns: Record<MemoryType, readonly string[]> = {
   episode: [...common, 'observedAt'],
   fact: [...common, ...decaying, ...ofFacts],
-  rule: [...common, ...decaying, 'maturity'],
+  rule: [...common, ...decaying, 'maturity', 'askedByUserAt'],
 };
 
 /** The names in the database of what is shown of a type. */
@@ -19,7 +19,14 @@ export function columnsToShow(type: MemoryType): string[] {
   return columns[type].map(toSnakeCase);
 }
 
-const moments: readonly string[] = ['createdAt', 'lastReferencedAt', 'lastConfirmedAt', 'observedAt', 'validTo'];
+const moments: readonly string[] = [
+  'createdAt',
+  'lastReferencedAt',
+  'lastConfirmedAt',
+  'observedAt',
+  'validTo',
+  'askedByUserAt',
+];
 
 export interface MemoryRowToShow {
   type: MemoryType;

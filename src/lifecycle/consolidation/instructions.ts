@@ -25,7 +25,7 @@ The message of the user holds data between tags: <butler> the name of the butler
 
 - new_facts: something that is true of the user, or of a person or thing in the user's life, which memory does not hold yet. "subject" is who or what it is about ("user", "Anna", "the house"), "predicate" which property, in snake_case and as general as it can be ("employer", "favourite_food"), so that a later value of the same property has the same subject and predicate. "content" is one sentence that can be understood without the episode: names instead of pronouns, dates instead of "tomorrow" or "last week". One statement a fact.
 - updated_facts: an existing fact that an episode contradicts or makes out of date. "target_id" is its id, "content" what holds now.
-- new_rules: how the butler should act from now on, as one instruction that says when it applies: what the user asked for as a habit, corrected, or was plainly pleased or annoyed by. "scope" is the name of the butler, or "global" when it holds for every butler.
+- new_rules: how the butler should act from now on, as one instruction that says when it applies: what the user asked for as a habit, corrected, or was plainly pleased or annoyed by. "scope" is the name of the butler, or "global" when it holds for every butler; "asked_by_user" is true where the quote is the user asking for it.
 - confirmations: an existing fact or rule which an episode shows to be still right. Do not store it again.
 - links: an episode that "supports" or "contradicts" an existing fact or rule, where that is all there is to say.
 
@@ -54,7 +54,7 @@ Every item has "evidence": for each episode that it follows from, its "episode_i
 {
   "new_facts": [{ "subject": "", "predicate": "", "content": "", "permanence": "standard", "importance": 5, "confidence": 1, "scope": "global", "tags": [], "kind": "state", "observed_at": null, "evidence": [{ "episode_id": "", "quote": "" }] }],
   "updated_facts": [{ "target_id": "", "content": "", "permanence": "standard", "importance": 5, "tags": [], "evidence": [{ "episode_id": "", "quote": "" }] }],
-  "new_rules": [{ "content": "", "scope": "", "importance": 5, "tags": [], "evidence": [{ "episode_id": "", "quote": "" }] }],
+  "new_rules": [{ "content": "", "scope": "", "asked_by_user": false, "importance": 5, "tags": [], "evidence": [{ "episode_id": "", "quote": "" }] }],
   "confirmations": [{ "target_type": "fact", "target_id": "", "evidence": [{ "episode_id": "", "quote": "" }] }],
   "links": [{ "relation": "supports", "target_type": "rule", "target_id": "", "evidence": [{ "episode_id": "", "quote": "" }] }]
 }

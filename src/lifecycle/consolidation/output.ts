@@ -46,6 +46,7 @@ export const updatedFactSchema = z.object({
 export const newRuleSchema = z.object({
   content: z.string().describe('How to act, as an instruction'),
   scope: z.string().nullish().describe('The name of the butler (usual), or "global"'),
+  asked_by_user: z.boolean().nullish().describe('Whether the user asks for it in the quote'),
   importance,
   tags,
   evidence,

@@ -14,6 +14,7 @@ import { normaliseRule, type RuleValues } from '../../memory/rules/rules.ts';
 import { openRows } from '../../encryption/sealing.ts';
 import { findQuote, joinSpans, type Span } from '../../memory/spans.ts';
 import { globalScope } from '../../memory/values.ts';
+import { isAskedByUser } from './asked-by-user.ts';
 import type { ClaimedEpisode } from './claim.ts';
 import { loadEchoes } from './echo-guard.ts';
 import {
@@ -49,6 +50,8 @@ export interface PreparedFact extends Grounds {
 
 export interface PreparedRule extends Grounds {
   kind: 'new_rules';
+  /** When it was last said. */
+  saidAt: Date;
   values: RuleValues;
   embedded: EmbeddedText;
 }
@@ -139,7 +142,7 @@ function toDraft(
       return { kind, place, evidence, targetId: target.id, ...updatedFact(input, item.value, target, evidence) };
     }
     case 'new_rules':
-      return { kind, place, evidence, values: newRule(input, item.value, evidence) };
+      return { kind, place, evidence, ...newRule(input, item.value, evidence) };
     case 'confirmations':
       return { kind, place, evidence, target: readTarget(item.value), relation: 'supports' };
     case 'links':
@@ -204,15 +207,23 @@ function updatedFact(
   return { given, values: normaliseFact(context, given) };
 }
 
-function newRule({ context, butler }: PreparationInput, item: NewRule, [sourceEpisodeId]: string[]): RuleValues {
-  return normaliseRule(context, {
+function newRule(
+  { context, butler, episodes }: PreparationInput,
+  item: NewRule,
+  evidence: string[],
+): { values: RuleValues; saidAt: Date } {
+  const contents = new Map([...episodes].map(([id, { content }]) => [id, content]));
+  const values = normaliseRule(context, {
     content: item.content,
     scope: requireScope(item.scope ?? butler, butler),
     importance: item.importance,
+    askedByUser: item.asked_by_user === true && isAskedByUser(item.evidence, contents),
     tags: item.tags,
     sourceButler: butler,
-    sourceEpisodeId,
+    sourceEpisodeId: evidence[0],
   });
+  const times = evidence.flatMap((id) => episodes.get(id) ?? []).map((one) => one.observedAt ?? one.createdAt);
+  return { values, saidAt: new Date(Math.max(...times.map((time) => time.getTime()))) };
 }
 
 /** A butler may write for all or for itself, but not into the scope of another butler. */

@@ -1,5 +1,6 @@
 import { lockFactKeys } from '../../db/queries/facts.ts';
 import { listRetracted, listSameEvents, type FactStatement } from '../../db/queries/known-facts.ts';
+import type { Columns } from '../../db/queries/memories.ts';
 import { lockRules, lockRuleTexts } from '../../db/queries/rules.ts';
 import type { StoredFact } from '../../db/stored-fact.ts';
 import type { Rule } from '../../generated/prisma/client.ts';
@@ -136,11 +137,15 @@ function says({ content }: { content: string }, { values }: PreparedFact): boole
 async function storeRuleItem(storing: Storing, mutation: Mutation, item: PreparedRule): Promise<void> {
   const { warning, live, forgottenAt } = await findKnownRule(mutation, item.values);
   if (warning !== undefined) throw new Refusal('content: this rule did harm and is a warning against itself');
-  if (live !== undefined) return confirm(storing, mutation, { type: 'rule', id: live.id }, item);
+  if (live !== undefined) {
+    const isNewlyAsked = item.values.askedByUser && live.askedByUserAt === null;
+    const columns = isNewlyAsked ? { askedByUserAt: item.saidAt } : {};
+    return confirm(storing, mutation, { type: 'rule', id: live.id }, item, columns);
+  }
   if (forgottenAt !== null && forgottenAt >= findLastMoment(storing.storedAt, item)) {
     throw new Refusal('content: the same rule was forgotten after this was observed');
   }
-  await writeRule(mutation, item.values, item.embedded, spansOfSource(item));
+  await writeRule(mutation, item.values, item.embedded, { saidAt: item.saidAt, sourceSpans: spansOfSource(item) });
   storing.stored.rulesCreated++;
   await linkToEvidence(storing, mutation, { type: 'rule', id: item.values.id }, item);
 }
@@ -172,9 +177,10 @@ async function confirm(
   mutation: Mutation,
   target: PreparedReference['target'],
   grounds: Grounds,
+  columns: Columns<'rule'> = {},
 ): Promise<void> {
   if (storing.confirmed.has(target.id)) return linkEvidence(storing, { target, relation: 'supports' }, grounds);
-  await writeConfirmation(mutation, target);
+  await writeConfirmation(mutation, target, columns);
   await countConfirmation(storing, mutation, target, grounds);
 }
 

@@ -55,6 +55,7 @@ const ownFields = {
     originalContent
     scope
     maturity
+    askedByUserAt
     validity
     confidence
     effectiveConfidence

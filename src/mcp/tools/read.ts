@@ -11,8 +11,16 @@ const matchFields = /* GraphQL */ `
   results { score relevance isWarning ${inlined}: memory { ${briefMemoryFields} } }
 `;
 
+interface MatchResult extends MemoryResult {
+  score: number;
+  is_warning: boolean;
+  subject?: string;
+  predicate?: string;
+  asked_by_user_at?: string | null;
+}
+
 interface MatchesResult {
-  results: (MemoryResult & { score: number; is_warning: boolean; subject?: string; predicate?: string })[];
+  results: MatchResult[];
 }
 
 export const readTools: readonly GroupedTool[] = [
@@ -100,10 +108,12 @@ export const readTools: readonly GroupedTool[] = [
 function describeMatches({ results }: MatchesResult, nothing: string): string {
   if (results.length === 0) return nothing;
   return results
-    .map(({ type, id, score, content, is_warning: isWarning, subject, predicate }) => {
+    .map((match) => {
+      const { type, id, score, content, is_warning: isWarning, subject, predicate } = match;
       // A note is its text alone.
       const about = subject === undefined || predicate === 'note' ? '' : `${subject}, ${predicate}: `;
-      return `${isWarning ? 'WARNING ' : ''}${type} ${id} (${score.toFixed(3)}): ${inertText(about + content)}`;
+      const asked = match.asked_by_user_at && !isWarning ? ', asked by the user' : '';
+      return `${isWarning ? 'WARNING ' : ''}${type} ${id} (${score.toFixed(3)}${asked}): ${inertText(about + content)}`;
     })
     .join('\n');
 }

@@ -25,13 +25,15 @@ export interface RuleWrite {
 export interface EditRuleInput extends RuleWrite {
   content: string;
   importance?: number | null | undefined;
+  /** Whether the user asked for the new text. */
+  askedByUser?: boolean | null | undefined;
   tags?: readonly string[] | null | undefined;
   metadata?: Prisma.InputJsonObject | null | undefined;
 }
 
 /**
  * Another text is another rule, which has yet to earn trust: it is a candidate again, and what was said of the old text
- * counts no more. An anti-pattern that is edited is a rule again.
+ * counts no more, nor that the user asked for the old text. An anti-pattern that is edited is a rule again.
  */
 export async function editRule(context: MemoryContext, input: EditRuleInput): Promise<Written<Rule>> {
   const redactor = createRedactor(context);
@@ -43,7 +45,8 @@ export async function editRule(context: MemoryContext, input: EditRuleInput): Pr
   };
   const embedding = await embedOne(context, content);
   return changeRule(context, 'editRule', input, async (mutation, { id }) => {
-    const columns = { ...attributes, ...asCandidate, content, lastConfirmedAt: mutation.now };
+    const askedByUserAt = input.askedByUser === true ? mutation.now : null;
+    const columns = { ...attributes, ...asCandidate, content, askedByUserAt, lastConfirmedAt: mutation.now };
     const details = { omissions: omissionsOf(redactor), embedding };
     await changeMemory(mutation, { type: 'rule', id }, 'rule.edited', columns, details);
     await retireApplications(mutation, id);

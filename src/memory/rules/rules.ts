@@ -26,6 +26,8 @@ export interface StoreRuleInput {
   content: string;
   scope?: string | null | undefined;
   importance?: number | null | undefined;
+  /** Whether the user asked for it, as opposed to a rule that was learned. */
+  askedByUser?: boolean | null | undefined;
   tags?: readonly string[] | null | undefined;
   metadata?: Prisma.InputJsonObject | null | undefined;
   sourceButler?: string | null | undefined;
@@ -133,9 +135,10 @@ async function confirmStored(
   mutation: Mutation,
   id: string,
   given: StoreRuleInput,
-  { importance, tags, metadata, omissions }: RuleValues,
+  { importance, tags, metadata, askedByUser, omissions }: RuleValues,
 ): Promise<void> {
   const columns: Columns<'rule'> = {
+    ...(askedByUser && { askedByUserAt: mutation.now }),
     ...(given.importance != null && { importance }),
     ...(given.tags != null && { tags }),
     ...(given.metadata != null && { metadata }),
@@ -154,6 +157,8 @@ export interface RuleValues {
   metadata: KeptMetadata;
   sourceButler: string | null;
   sourceEpisodeId: string | null;
+  /** Not a column: `askedByUserAt` is. */
+  askedByUser: boolean;
   /** What redaction removed; not a column. */
   omissions: Omissions;
 }
@@ -171,20 +176,22 @@ export function normaliseRule(context: MemoryContext, input: StoreRuleInput): Ru
       ? requireButler(context, normaliseKey(redactor, 'source_butler', input.sourceButler), 'source_butler')
       : context.principal.butler,
     sourceEpisodeId: checkOptionalUuid('source_episode_id', input.sourceEpisodeId),
+    askedByUser: input.askedByUser ?? false,
   };
   return { ...values, omissions: omissionsOf(redactor) };
 }
 
-/** The same within a mutation that is under way. */
+/** The same within a mutation that is under way. `saidAt` is when the user asked for it, if they did: by default now. */
 export async function writeRule(
   mutation: Mutation,
-  { omissions, ...values }: RuleValues,
+  { omissions, askedByUser, ...values }: RuleValues,
   embedding: EmbeddedText,
-  sourceSpans: readonly Span[] = [],
+  { saidAt = mutation.now, sourceSpans = [] }: { saidAt?: Date; sourceSpans?: readonly Span[] } = {},
 ): Promise<void> {
   const { context, now } = mutation;
   const columns = {
     ...values,
+    askedByUserAt: askedByUser ? saidAt : null,
     language: context.config.memory.retrieval.language,
     confidence: candidateConfidence,
     createdAt: now,

@@ -4,12 +4,13 @@ import { readsAsNote } from '../../memory/facts/note-key.ts';
 import type { AsStored } from '../../db/stored-fact.ts';
 import { findWords } from '../../shared/words.ts';
 import type { Episode, Fact, Rule } from '../../generated/prisma/client.ts';
+import { askedByUser } from './sections.ts';
 
 type Common = 'id' | 'version' | 'content' | 'importance' | 'createdAt' | 'lastReferencedAt';
 type Decaying = 'scope' | 'permanence' | 'confidence' | 'decayRate' | 'lastConfirmedAt';
 type OfFact = 'subject' | 'predicate' | 'kind' | 'observedAt' | 'validTo' | 'sealedContent' | 'dataKeyId';
 type FactToShow = Pick<Fact, Common | Decaying | OfFact>;
-type RuleToShow = Pick<Rule, Common | Decaying | 'maturity'>;
+type RuleToShow = Pick<Rule, Common | Decaying | 'maturity' | 'askedByUserAt'>;
 type EpisodeToShow = Pick<Episode, Common | 'observedAt'>;
 
 /** As much of a memory as its line is written from. */
@@ -70,11 +71,28 @@ function ended({ validTo }: FactToShow, at: Date): string[] {
 
 /** What did harm so often that it was turned into its opposite stands out from what to do. */
 function ruleLine(rule: RuleToShow, at: Date): string {
-  const notes = [rule.maturity, inertText(rule.scope), ...confidenceNote(rule, at)];
+  const notes = [...askedNote(rule, at), rule.maturity, inertText(rule.scope), ...confidenceNote(rule, at)];
   const content = inertText(rule.content);
   const text = rule.maturity === 'anti_pattern' ? `WARNING: ${content}` : atLineStart(content);
   return `- ${text} [${notes.join(', ')}]`;
 }
+
+/** Tells orders of the user from advice. A warning says the opposite of what the user asked for. */
+function askedNote({ maturity, askedByUserAt }: RuleToShow, at: Date): string[] {
+  // Receipts from before the column have lines without it.
+  if (askedByUserAt == null || maturity === 'anti_pattern') return [];
+  return [`${askedByUser}, ${formatDay(askedByUserAt, at)}`];
+}
+
+/** The day in UTC: "23 September", with the year where it is another than that of `at`. */
+function formatDay(moment: Date, at: Date): string {
+  const isThisYear = moment.getUTCFullYear() === at.getUTCFullYear();
+  return (isThisYear ? dayOfYear : wholeDate).format(moment);
+}
+
+const dayAndMonth = { day: 'numeric', month: 'long', timeZone: 'UTC' } as const;
+const dayOfYear = new Intl.DateTimeFormat('en-GB', dayAndMonth);
+const wholeDate = new Intl.DateTimeFormat('en-GB', { ...dayAndMonth, year: 'numeric' });
 
 function episodeLine({ content, observedAt, createdAt }: EpisodeToShow, at: Date): string {
   return `- [${age(observedAt ?? createdAt, at)}] ${inertText(content)}`;

@@ -36,7 +36,7 @@ export interface ContextRanking {
   intent: Intent;
   /** The memories that may be shown, in no particular order. */
   eligible: Ranked<ShownMemory>[];
-  /** Of these, what says who the user is: it has a share of the facts' tokens to itself. */
+  /** Of these, who the user is and what the user asked for: they have a share of the tokens of their sections. */
   reserved: ReadonlySet<Ranked<ShownMemory>>;
   /** Of these, what others of its subject and predicate leave no share for: it waits for what the rest leaves. */
   crowded: ReadonlySet<Ranked<ShownMemory>>;
@@ -117,7 +117,7 @@ async function rankForContext(
   return {
     intent,
     eligible: [...always.filter(({ memory }) => memory.type !== 'rule'), ...distinct],
-    reserved: new Set(always.filter(({ memory }) => memory.type === 'fact')),
+    reserved: new Set([...always.filter(({ memory }) => memory.type === 'fact'), ...distinct.filter(isAskedByUser)]),
     crowded: findCrowded(distinct),
     dropped: [...others.filter((one) => !isKept(one)), ...[...duplicates].map((one) => drop(one, 'duplicate'))],
   };
@@ -135,6 +135,10 @@ function asRule({ memory, ...ranked }: Ranked<ShownMemory>): Ranked<Comparable>[
   if (memory.type !== 'rule') return [];
   const { maturity } = memory.row;
   return [{ ...ranked, memory: { ...memory, maturity, subjectKey: null, predicateKey: null } }];
+}
+
+function isAskedByUser({ memory }: Ranked<ShownMemory>): boolean {
+  return memory.type === 'rule' && memory.row.askedByUserAt !== null;
 }
 
 /** Best first, then the newer, then the lesser id. */

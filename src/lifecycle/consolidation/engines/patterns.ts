@@ -194,7 +194,8 @@ class Notebook {
   #addRule({ content, importance }: RuleStatement, evidence: Evidence): void {
     const key = content.toLowerCase();
     const known = this.#rules.get(key);
-    this.#rules.set(key, { content, importance, evidence: [...(known?.evidence ?? []), evidence] });
+    const cited = [...(known?.evidence ?? []), evidence];
+    this.#rules.set(key, { content, importance, asked_by_user: true, evidence: cited });
   }
 
   /** What was replaced after the episode, or is known of a later day, is not made current again. */
