@@ -23,6 +23,7 @@ import './types/memory.ts';
 import './types/memory-list.ts';
 import './types/note.ts';
 import './types/receipt.ts';
+import './types/review.ts';
 import './types/rule.ts';
 import './types/schedule.ts';
 import './types/search.ts';

@@ -11,6 +11,7 @@ import { getMemory, notFound, type Memory } from './memories.ts';
 import { changeMemory, mapWritten, type Mutation, type Written } from './mutation.ts';
 import { authorize, authorizeTarget } from './permissions.ts';
 import { onlyButlerOf } from './reach.ts';
+import { settleReviewsOf } from './reviews/reviews.ts';
 import { checkUuid } from './values.ts';
 
 export interface MemoryWrite extends MemoryReference {
@@ -71,6 +72,7 @@ export async function forgetMemory(
       if (validity === 'retracted') throw notLive(reference, validity);
       const eventType = type === 'fact' ? 'fact.retracted' : (`${type}.forgotten` as const);
       await changeMemory(mutation, reference, eventType, forgottenColumns(type, mutation.now));
+      if (type === 'fact') await settleReviewsOf(mutation, id);
       return id;
     },
   );

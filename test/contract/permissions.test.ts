@@ -14,7 +14,9 @@ import { findChainHead } from '../../src/memory/history/audit-chain.ts';
 import { roles, type MemoryContext, type Principal, type Role } from '../../src/memory/context.ts';
 import * as memories from '../../src/memory/confirm-and-forget.ts';
 import * as facts from '../../src/memory/facts/facts.ts';
-import type { Written } from '../../src/memory/mutation.ts';
+import { mutate, type Written } from '../../src/memory/mutation.ts';
+import { openReview } from '../../src/memory/reviews/reviews.ts';
+import { settleReview } from '../../src/memory/reviews/settle-review.ts';
 import { planMemoryErasure, planSubjectErasure } from '../../src/memory/erasure/plan-erasure.ts';
 import { exportSubject } from '../../src/memory/erasure/export-subject.ts';
 import type { StoreFactInput } from '../../src/memory/facts/fact-values.ts';
@@ -125,6 +127,17 @@ async function runningRun(): Promise<{ runId: string }> {
   return { runId: (await claimForAgent(asHome(), { butler: 'home' }))?.claim.runId ?? '' };
 }
 
+async function openedReview(): Promise<object> {
+  const [older, newer] = [await newFact(asHome()), await newFact(asHome())];
+  const factIds = [older.id, newer.id] as const;
+  const reason = 'looks_alike';
+  const { value: id } = await mutate(asOperator(), async (mutation) => {
+    await memories.writeConfirmation(mutation, newer);
+    return openReview(mutation, { kind: 'same_thing', factIds, reason });
+  });
+  return { id: id ?? '', outcome: 'keep_both' };
+}
+
 const episode = (butler: string): object => ({ butler, content: newName() });
 const factNaming = (given: object): object => ({ subject: 'user', predicate: newName(), content: 'tea', ...given });
 const ruleNaming = (given: object): object => ({ content: `serve ${newName()}`, ...given });
@@ -194,6 +207,7 @@ const targets: Record<Mutation, Targets> = {
     others: [() => forgotten(newFact(asOperator()))],
   },
   runJob: { own: async () => ({ name: 'decay-sweep', dryRun: true }) },
+  settleReview: { own: openedReview },
   storeEpisode: { own: async () => episode('home'), others: [async () => episode('work')] },
   storeFact: {
     own: async () => factNaming({ scope: 'home', sourceButler: 'home' }),
@@ -239,6 +253,7 @@ const coreMutations: Record<Mutation, CoreCall> = {
   renewConsolidation: (context, { runId }: { runId: string }) => renewLease(context, runId),
   requeueEpisodes,
   restoreMemory,
+  settleReview,
   runJob: (context, input, role) => testApp.app.createContext({}, principalOf(role)).jobs.run(context, input),
   storeEpisode,
   storeFact,

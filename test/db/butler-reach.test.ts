@@ -40,6 +40,8 @@ async function seed(client: Pick<PoolClient, 'query'>): Promise<void> {
     const link = { sourceType: 'fact', sourceId: fact, targetType: 'rule', targetId: rule };
     await insert('memory_events', { entity_type: 'link', entity_id: 'x', payload: { before: null, after: link } });
     await insert('memory_tombstones', { scope });
+    const review = await insert('reviews', { scope, newer_id: fact, older_id: await insert('facts', { scope }) });
+    await insert('memory_events', { entity_type: 'review', entity_id: review });
     if (scope === 'global') continue;
     await insert('memory_links', { source_id: fact, target_id: rules['global'] });
     const episode = await insert('episodes', { butler: scope });
@@ -84,14 +86,15 @@ const seen: Record<string, { butler: number; tenant: number }> = {
   episode_tombstones: { butler: 1, tenant: 2 },
   episodes: { butler: 1, tenant: 2 },
   erasures: { butler: 0, tenant: 1 },
-  event_chain: { butler: 0, tenant: 14 },
+  event_chain: { butler: 0, tenant: 17 },
   event_days: { butler: 0, tenant: 1 },
-  facts: { butler: 2, tenant: 3 },
+  facts: { butler: 4, tenant: 6 },
   idempotency_keys: { butler: 1, tenant: 1 },
   job_runs: { butler: 0, tenant: 1 },
-  memory_events: { butler: 8, tenant: 14 },
+  memory_events: { butler: 10, tenant: 17 },
   memory_links: { butler: 3, tenant: 5 },
   memory_tombstones: { butler: 2, tenant: 3 },
+  reviews: { butler: 2, tenant: 3 },
   rule_applications: { butler: 2, tenant: 3 },
   rules: { butler: 2, tenant: 3 },
 };
@@ -107,9 +110,9 @@ describe('of its tenant', () => {
   });
 
   it('a butler that has stored nothing sees what is global', async () => {
-    expect(await asButler('facts', 'new')).toBe(1);
+    expect(await asButler('facts', 'new')).toBe(2);
     expect(await asButler('episodes', 'new')).toBe(0);
-    expect(await asButler('memory_events', 'new')).toBe(3);
+    expect(await asButler('memory_events', 'new')).toBe(4);
   });
 
   it('a butler neither writes what is not its own nor gives its own away', async () => {
@@ -124,7 +127,7 @@ describe('of its tenant', () => {
     await expect(run(`UPDATE facts SET scope = 'work' WHERE scope = 'home'`)).rejects.toThrow(refused);
     expect(await run(`UPDATE facts SET importance = 1 WHERE scope = 'work'`)).toBe(0);
     expect(await run(`DELETE FROM rules WHERE scope = 'work'`)).toBe(0);
-    expect(await run(`UPDATE facts SET importance = 1 WHERE scope = 'global'`)).toBe(1);
+    expect(await run(`UPDATE facts SET importance = 1 WHERE scope = 'global'`)).toBe(2);
   });
 
   it('another tenant is not seen, whoever asks', async () => {

@@ -90,6 +90,10 @@ describe('checks', () => {
     data_keys_wrapped_key_check: () => ({ wrapped_key: '\\x00' }),
     facts_sealed_check: () => ({ sealed_content: '\\x00', content: '***' }),
     facts_sealed_content_check: ({ data_keys }) => ({ sealed_content: '\\x00', data_key_id: data_keys?.['id'] }),
+    reviews_ends_check: ({ facts }) => ({ older_id: facts?.['id'] }),
+    reviews_status_check: () => ({ status: 'nonsense', outcome: 'keep_both', settled_at: new Date('2026-01-02') }),
+    reviews_outcome_check: () => ({ status: 'settled', outcome: 'nonsense', settled_at: new Date('2026-01-02') }),
+    reviews_settled_check: () => ({ outcome: 'keep_both' }),
     api_tokens_butler_check: () => ({ role: 'butler' }),
     api_tokens_across_check: () => ({ role: 'operator', across: '{other}' }),
     api_tokens_across_write_check: () => ({ across_write: true }),
@@ -142,6 +146,7 @@ describe('checks', () => {
     const references: Record<string, Row> = {
       rule_applications: { rule_id: rows['rules']?.['id'] },
       memory_links: { source_id: rows['facts']?.['id'], target_id: rows['rules']?.['id'] },
+      reviews: { newer_id: rows['facts']?.['id'], older_id: rows['reviews']?.['older_id'] },
     };
     const checks = await listChecks();
     const wrong: string[] = [];
@@ -189,6 +194,9 @@ describe('checks', () => {
       'memory_links.target_type',
       'memory_tombstones.reason',
       'memory_tombstones.type',
+      'reviews.kind',
+      'reviews.outcome',
+      'reviews.status',
       'rule_applications.outcome',
       'rules.maturity',
       'rules.permanence',

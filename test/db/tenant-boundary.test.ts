@@ -69,7 +69,7 @@ describe('reading', () => {
     ['the tenant has rows of its own', 'tenant-a', 1],
   ])('when %s, every table shows just its own', async (_when, tenantId, expected) => {
     expect(await onEveryTable(tenantId, (client, table) => count(client, `SELECT FROM ${table}`))).toEqual(
-      everywhere(expected),
+      everywhere(expected, { facts: 2 * expected }),
     );
   });
 
@@ -77,7 +77,7 @@ describe('reading', () => {
     const select = (client: PoolClient, table: string): Promise<number | null> =>
       count(client, `SELECT FROM ${table} WHERE tenant_id = 'tenant-b'`);
     expect(await onEveryTable('tenant-a', select)).toEqual(everywhere(0));
-    expect(await onEveryTable('tenant-b', select)).toEqual(everywhere(1));
+    expect(await onEveryTable('tenant-b', select)).toEqual(everywhere(1, { facts: 2 }));
   });
 });
 
@@ -97,6 +97,7 @@ describe('writing', () => {
         data_keys: '23505',
         embedding_versions: '23505',
         memory_links: '23505',
+        reviews: '23505',
         event_chain: denied,
         erasures: denied,
       }),
@@ -109,7 +110,9 @@ describe('writing', () => {
     const unchangeable = { ...readOnly, access_records: denied };
     expect(await onEveryTable(undefined, update)).toEqual(everywhere<number | string>(0, unchangeable));
     expect(await onEveryTable('tenant-c', update)).toEqual(everywhere<number | string>(0, unchangeable));
-    expect(await onEveryTable('tenant-a', update)).toEqual(everywhere<number | string>(1, unchangeable));
+    expect(await onEveryTable('tenant-a', update)).toEqual(
+      everywhere<number | string>(1, { ...unchangeable, facts: 2 }),
+    );
   });
 
   test('a delete touches only rows of the tenant that is set', async () => {
@@ -120,6 +123,7 @@ describe('writing', () => {
     expect(await onEveryTable('tenant-b', remove)).toEqual(
       everywhere<number | string>(1, {
         ...readOnly,
+        facts: 2,
         // Referred to by an application, and without a tombstone of its own.
         rules: '23503',
         episodes: '23001',
@@ -252,5 +256,6 @@ function ends(table: string, tenantId: string): Row {
   const rows = seeded[tenantId] ?? {};
   if (table === 'rule_applications') return { rule_id: rows['rules']?.['id'] };
   if (table === 'memory_links') return { source_id: rows['facts']?.['id'], target_id: rows['rules']?.['id'] };
+  if (table === 'reviews') return { newer_id: rows['facts']?.['id'], older_id: rows['reviews']?.['older_id'] };
   return {};
 }

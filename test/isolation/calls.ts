@@ -42,6 +42,7 @@ const tableOf = {
   receipt: 'context_receipts',
   event: 'memory_events',
   jobRun: 'job_runs',
+  review: 'reviews',
 } as const;
 
 const memoryTypes = ['episode', 'fact', 'rule'] as const;
@@ -74,6 +75,7 @@ const rules: Record<string, Rule> = {
   'RequeueEpisodesInput.ids': { id: 'episode' },
   'Subscription.activity.after': { id: 'event' },
   'Query.activityStream.since': { id: 'event' },
+  'SettleReviewInput.id': { id: 'review' },
   ruleId: { id: 'rule' },
   'StoreRuleInput.supersedes': { id: 'rule' },
   runId: { id: 'run' },

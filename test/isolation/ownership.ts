@@ -27,6 +27,7 @@ const owners: Record<string, (row: Row, find: Find) => string> = {
   context_receipts: ({ butler }) => (typeof butler === 'string' ? butler : operators),
   facts: ({ scope }) => String(scope),
   rules: ({ scope }) => String(scope),
+  reviews: ({ scope }) => String(scope),
   rule_applications: ({ rule_id }, find) => find('rule', rule_id),
   memory_links: (row, find) =>
     together(find(row['source_type'], row['source_id']), find(row['target_type'], row['target_id'])),
@@ -60,6 +61,7 @@ const tableOfEntity: Record<string, string[]> = {
   fact: ['facts', 'memory_tombstones'],
   rule: ['rules', 'memory_tombstones'],
   consolidation_run: ['consolidation_runs'],
+  review: ['reviews'],
 };
 
 export async function readAllRows(database: Database): Promise<OwnedRow[]> {

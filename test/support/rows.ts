@@ -43,6 +43,7 @@ const smallest: Record<string, () => Row> = {
   }),
   rules: () => ({ content: 'Serve tea at five.', created_at: past }),
   rule_applications: () => ({ outcome: 'helpful', applied_at: past }),
+  reviews: () => ({ kind: 'same_thing', scope: 'global', reason: 'looks_alike', opened_at: past }),
   memory_links: () => ({ source_type: 'fact', target_type: 'rule', relation: 'supports', created_at: past }),
   memory_events: () => ({
     event_type: 'fact.created',
@@ -144,12 +145,22 @@ export async function seedTenant(client: Pick<PoolClient, 'query'>, tenantId: st
     const references: Record<string, Row> = {
       rule_applications: { rule_id: rows['rules']?.['id'] },
       memory_links: { source_id: rows['facts']?.['id'], target_id: rows['rules']?.['id'] },
+      reviews: {
+        newer_id: rows['facts']?.['id'],
+        older_id: table === 'reviews' ? await insertFact(client, tenantId) : null,
+      },
     };
     const row = rowOf(table, tenantId, references[table]);
     if (!writtenByTrigger.has(table)) await insertRow(client, table, row);
     rows[table] = row;
   }
   return rows;
+}
+
+async function insertFact(client: Pick<PoolClient, 'query'>, tenantId: string): Promise<unknown> {
+  const row = rowOf('facts', tenantId);
+  await insertRow(client, 'facts', row);
+  return row['id'];
 }
 
 /** Every table of ours, from the catalog, so that a new one cannot be forgotten. */

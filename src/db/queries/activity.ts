@@ -31,11 +31,12 @@ export interface EventConditions {
  */
 const horizon = Prisma.sql`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
 
-/** The scope of a fact or rule, the butler of an episode or run, and for a link that of its source. */
+/** The scope of a fact, rule or review, the butler of an episode or run, and for a link that of its source. */
 const scope = Prisma.sql`
   CASE e.entity_type
     WHEN 'fact' THEN coalesce(e.payload #>> '{after,scope}', e.payload #>> '{before,scope}')
     WHEN 'rule' THEN coalesce(e.payload #>> '{after,scope}', e.payload #>> '{before,scope}')
+    WHEN 'review' THEN coalesce(e.payload #>> '{after,scope}', e.payload #>> '{before,scope}')
     WHEN 'episode' THEN coalesce(e.payload #>> '{after,butler}', e.payload #>> '{before,butler}')
     WHEN 'consolidation_run' THEN coalesce(e.payload #>> '{after,butler}', e.payload #>> '{before,butler}')
     WHEN 'link' THEN (

@@ -139,3 +139,17 @@ export async function compareRuns(client: TenantClient): Promise<ReplayedRow[]> 
     )
     SELECT id, stored, replayed FROM compared WHERE ${knownColumns} IS DISTINCT FROM replayed ORDER BY id`;
 }
+
+/** Compares reviews with what the last event of each left. A review goes with its facts, without an event. */
+export async function compareReviews(client: TenantClient): Promise<ReplayedRow[]> {
+  const { tenantId } = client;
+  return client.$queryRaw`
+    WITH last AS (
+      SELECT DISTINCT ON (entity_id) entity_id, payload FROM memory_events
+      WHERE tenant_id = ${tenantId} AND entity_type = 'review' ORDER BY entity_id, sequence DESC
+    ), compared AS (
+      SELECT r.id::text, to_jsonb(r) AS stored, nullif(last.payload->'after', 'null') AS replayed
+      FROM reviews r LEFT JOIN last ON last.entity_id = r.id::text WHERE r.tenant_id = ${tenantId}
+    )
+    SELECT id, stored, replayed FROM compared WHERE ${knownColumns} IS DISTINCT FROM replayed ORDER BY id`;
+}

@@ -16,6 +16,7 @@ export const EntityTypeEnum = builder.enumType('EntityType', {
     fact: { description: 'A fact.' },
     rule: { description: 'A rule.' },
     link: { description: 'A link between two memories.' },
+    review: { description: 'An entry of the review list.' },
     embedding_version: { description: 'An embedding model as the tenant uses it.' },
     consolidation_run: { description: 'One attempt to turn episodes into facts and rules.' },
     token: { description: 'A token that lets a caller in.' },

@@ -2,7 +2,7 @@ import { listFactsAbout, listMentions } from '../../db/queries/erasure.ts';
 import { memoryTypes } from '../../db/tables.ts';
 import { selectReceiptsOf } from '../../db/sql/receipts-of.ts';
 import { invalidInput } from '../../shared/errors.ts';
-import type { Fact, MemoryEvent, MemoryLink, Prisma } from '../../generated/prisma/client.ts';
+import type { Fact, MemoryEvent, MemoryLink, Prisma, Review } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../context.ts';
 import { listEventsOf } from '../history/history.ts';
 import type { MemoryReference } from '../links/links.ts';
@@ -36,7 +36,7 @@ const mostReceipts = 100;
 
 /**
  * Exports a subject: the facts about it in whatever state, then the memories that mention it; each with its events,
- * links, source and the receipts that showed it.
+ * links, reviews, source and the receipts that showed it.
  */
 export async function exportSubject(context: MemoryContext, input: ExportInput): Promise<ExportPage> {
   authorize(context, 'query exportSubject');
@@ -72,6 +72,7 @@ async function describeAll(
   const rows = await loadMemories(context, references);
   const events = await listEventsOf(context, references, mostEvents);
   const links = await listLinksOf(context, references);
+  const reviews = await listReviewsOf(context, references);
   const receipts = await listReceiptsOf(context, references);
   const sources = await loadSources(context, [...rows.values()]);
   const described: ExportedMemory[] = [];
@@ -87,6 +88,7 @@ async function describeAll(
         source: sources.get(sourceIdOf(row) ?? '') ?? null,
         events: await Promise.all(told),
         links: links.filter((link) => isEndOf(reference, link)),
+        reviews: reviews.filter(({ newerId, olderId }) => [newerId, olderId].includes(reference.id)),
         receipts: receipts.get(reference.id) ?? [],
       }),
     );
@@ -132,6 +134,16 @@ async function listLinksOf(context: MemoryContext, references: readonly MemoryRe
 function isEndOf({ type, id }: MemoryReference, link: MemoryLink): boolean {
   const { sourceType, sourceId, targetType, targetId } = link;
   return (sourceType === type && sourceId === id) || (targetType === type && targetId === id);
+}
+
+/** Oldest first. */
+async function listReviewsOf(context: MemoryContext, references: readonly MemoryReference[]): Promise<Review[]> {
+  const { tenantId } = context.principal;
+  const ids = { in: references.filter(({ type }) => type === 'fact').map(({ id }) => id) };
+  return context.db.client.review.findMany({
+    where: { tenantId, OR: [{ newerId: ids }, { olderId: ids }] },
+    orderBy: [{ openedAt: 'asc' }, { id: 'asc' }],
+  });
 }
 
 interface ExportedReceipt {

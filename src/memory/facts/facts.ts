@@ -15,6 +15,7 @@ import { getMemory } from '../memories.ts';
 import { changeMemory, createMemory, mapWritten, type Mutation, type Written } from '../mutation.ts';
 import { authorize } from '../permissions.ts';
 import { isSealedRow, openRow, openRows, sealedColumns, sealedPlaceholder } from '../../encryption/sealing.ts';
+import { settleReviewsOf } from '../reviews/reviews.ts';
 import {
   checkValidTime,
   decideSealing,
@@ -23,6 +24,7 @@ import {
   type FactValues,
   type StoreFactInput,
 } from './fact-values.ts';
+import { endOfValidity } from './replace-fact.ts';
 
 export type { Fact };
 
@@ -160,12 +162,7 @@ async function supersede({ consequence: mutation }: Mutation, live: Fact, values
     supersededAt: mutation.now,
     validTo: live.validTo ?? endOfValidity(live, values, mutation.now),
   });
-}
-
-/** It was true until its successor became true, as far as that is known; never before it began. */
-function endOfValidity(live: Fact, { validFrom }: FactValues, now: Date): Date {
-  const end = validFrom ?? now;
-  return live.validFrom !== null && live.validFrom > end ? live.validFrom : end;
+  await settleReviewsOf(mutation, live.id, values.id);
 }
 
 async function insertFact(

@@ -11,6 +11,7 @@ import { lockSnapshot, type Snapshot } from '../../db/queries/snapshots.ts';
 import { changeMemory, type Mutation } from '../mutation.ts';
 import { openSnapshot, sealedColumns } from '../../encryption/sealing.ts';
 import { changedSince } from './event-graph.ts';
+import { revertReview } from './revert-review.ts';
 import { revertApplications } from './revert-applications.ts';
 import { readPayload } from './snapshots.ts';
 
@@ -21,6 +22,7 @@ export async function revert(
   embedding: EmbeddedText | undefined,
 ): Promise<void> {
   if (event.entityType === 'link') return revertLink(mutation, event);
+  if (event.entityType === 'review') return revertReview(mutation, event);
   if (['consolidation_run.succeeded', 'consolidation_run.undone'].includes(event.eventType)) {
     return recordUndoneRun(mutation, event);
   }
@@ -28,7 +30,7 @@ export async function revert(
   if (type !== undefined) return revertMemory(mutation, type, event, embedding);
   throw new MemoryError(
     'INVALID_TRANSITION',
-    `event ${event.id} is ${event.eventType}: only changes of memories and links, and consolidation runs that succeeded, can be undone`,
+    `event ${event.id} is ${event.eventType}: only changes of memories, links and reviews, and consolidation runs that succeeded, can be undone`,
   );
 }
 

@@ -5,6 +5,7 @@ import {
   compareCounters,
   compareLinks,
   compareMemories,
+  compareReviews,
   compareRuns,
   type ReplayedRow,
 } from '../../db/queries/replay.ts';
@@ -42,7 +43,7 @@ interface Comparison {
   compare: (client: TenantClient) => Promise<ReplayedRow[]>;
 }
 
-/** The last three compare with the present only: their events do not say what they found. */
+/** The last four compare with the present only: their events do not say what they found. */
 function chooseComparisons(at: Date | undefined): Comparison[] {
   const atAnyMoment = [
     ...memoryTypes.map((type) => ({ type, compare: (client: TenantClient) => compareMemories(client, type, at) })),
@@ -54,6 +55,7 @@ function chooseComparisons(at: Date | undefined): Comparison[] {
     { type: 'rule_application', compare: compareApplications },
     { type: 'applications of rule', compare: compareCounters },
     { type: 'consolidation_run', compare: compareRuns },
+    { type: 'review', compare: compareReviews },
   ];
 }
 

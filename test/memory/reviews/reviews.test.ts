@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listOpenReviewsAmong } from '../../../src/db/queries/reviews.ts';
+import { writeConfirmation } from '../../../src/memory/confirm-and-forget.ts';
+import type { MemoryContext } from '../../../src/memory/context.ts';
+import { exportSubject } from '../../../src/memory/erasure/export-subject.ts';
+import type { Fact } from '../../../src/memory/facts/facts.ts';
+import { findDifferences } from '../../../src/memory/history/verify.ts';
+import { mutate } from '../../../src/memory/mutation.ts';
+import { listReviews, openReview, type Review } from '../../../src/memory/reviews/reviews.ts';
+import { settleReview } from '../../../src/memory/reviews/settle-review.ts';
+import { eraseMemory, forgetMemory, storeFact, undoEvent } from '../../support/writes.ts';
+import { createTestCore, lastEventOf, type TestCore } from '../../support/core.ts';
+
+let core: TestCore;
+let subjects = 0;
+
+beforeAll(async () => {
+  core = await createTestCore();
+});
+afterAll(() => core.close());
+
+const context = (): MemoryContext => core.context();
+
+interface Opened {
+  older: Fact;
+  newer: Fact;
+  id: string;
+}
+
+async function open(): Promise<Opened> {
+  const subject = `guest ${++subjects}`;
+  const older = await storeFact(context(), { subject, predicate: 'gate colour', content: 'red' });
+  const newer = await storeFact(context(), { subject, predicate: 'gate paint', content: 'blue' });
+  const id = await askAbout(older, newer);
+  if (id === null) throw new Error('no review was opened');
+  return { older, newer, id };
+}
+
+const askAbout = async (one: Fact, other: Fact): Promise<string | null> => {
+  const { value } = await mutate(context(), async (mutation) => {
+    await writeConfirmation(mutation, { type: 'fact', id: other.id });
+    return openReview(mutation, { kind: 'same_thing', factIds: [one.id, other.id], reason: 'looks_alike' });
+  });
+  return value;
+};
+
+const find = async (id: string): Promise<Review | null> =>
+  core.db.forTenant('default').client.review.findUnique({ where: { tenantId_id: { tenantId: 'default', id } } });
+const validityOf = async ({ id }: Fact): Promise<string | undefined> =>
+  (await core.db.forTenant('default').client.fact.findFirst({ where: { id } }))?.validity;
+
+describe('the review list', () => {
+  it('opens one entry for a pair, whatever the order, and lists it as open', async () => {
+    const { older, newer, id } = await open();
+    expect(await askAbout(older, newer)).toBeNull();
+    expect(await find(id)).toMatchObject({ newerId: newer.id, olderId: older.id, status: 'open', scope: 'global' });
+    const { reviews } = await listReviews(context(), {}, { offset: 0, limit: 100 });
+    expect(reviews.map((review) => review.id)).toContain(id);
+    const { client } = core.db.forTenant('default');
+    expect(await listOpenReviewsAmong(client, [newer.id, older.id])).toEqual([
+      { id, newerId: newer.id, olderId: older.id },
+    ]);
+    expect(await listOpenReviewsAmong(client, [newer.id])).toEqual([]);
+  });
+
+  it('keeps both facts, and does not ask again', async () => {
+    const { older, newer, id } = await open();
+    await settleReview(context(), { id, outcome: 'keep_both' });
+    expect([await validityOf(older), await validityOf(newer)]).toEqual(['active', 'active']);
+    expect(await askAbout(older, newer)).toBeNull();
+    await expect(settleReview(context(), { id, outcome: 'keep_both' })).rejects.toThrow('is settled already');
+  });
+
+  it.each([
+    ['newer_supersedes', 'superseded', 'active'],
+    ['older_supersedes', 'active', 'superseded'],
+  ])('settles an entry as %s, and undo brings both back', async (outcome, olderValidity, newerValidity) => {
+    const { older, newer, id } = await open();
+    await settleReview(context(), { id, outcome });
+    expect([await validityOf(older), await validityOf(newer)]).toEqual([olderValidity, newerValidity]);
+    expect(await find(id)).toMatchObject({ status: 'settled', outcome });
+    await undoEvent(context(), { eventId: await lastEventOf(core, id, 'review.settled') });
+    expect([await validityOf(older), await validityOf(newer)]).toEqual(['active', 'active']);
+    expect(await find(id)).toMatchObject({ status: 'open', outcome: null, settledAt: null });
+  });
+
+  it('settles an entry when one of its facts is forgotten or superseded, and opens it again with their undo', async () => {
+    const { older, newer, id } = await open();
+    await forgetMemory(context(), { type: 'fact', id: older.id });
+    expect(await find(id)).toMatchObject({ status: 'settled', outcome: 'withdrawn' });
+    await undoEvent(context(), { eventId: await lastEventOf(core, older.id, 'fact.retracted') });
+    expect(await find(id)).toMatchObject({ status: 'open' });
+    const { subject } = newer;
+    const third = await storeFact(context(), { subject, predicate: 'gate paint', content: 'green' });
+    expect(await find(id)).toMatchObject({ status: 'settled', outcome: 'withdrawn' });
+    await undoEvent(context(), { eventId: await lastEventOf(core, third.id, 'fact.stored') });
+    expect(await find(id)).toMatchObject({ status: 'open' });
+  });
+
+  it('goes into the export of a subject, and goes with an erased fact', async () => {
+    const { older, id } = await open();
+    const { memories } = await exportSubject(context(), { subject: older.subject });
+    expect(memories.map(({ reviews }) => reviews)).toMatchObject([[{ id }], [{ id }]]);
+    await eraseMemory(core.context({ role: 'admin' }), { type: 'fact', id: older.id, confirm: older.id });
+    expect(await find(id)).toBeNull();
+  });
+
+  it('agrees with its events', async () => {
+    expect(await findDifferences(context())).toEqual([]);
+    const { id } = await open();
+    await core.db.asOwner((client) => client.query(`UPDATE reviews SET reason = 'other' WHERE id = $1`, [id]));
+    expect(await findDifferences(context())).toEqual([{ type: 'review', id, columns: ['reason'] }]);
+  });
+});
