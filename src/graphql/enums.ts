@@ -140,6 +140,7 @@ export const DropStageEnum = builder.enumType('DropStage', {
       description: 'Its meaning is too far away; only in receipts from before relevance was absolute.',
     },
     duplicate: { description: 'Another that came says the same.' },
+    outdated: { description: 'It says only what no longer holds, or what others that came say.' },
     cluster: { description: 'Enough others of its subject and predicate came.' },
     limit: { description: 'Enough others were better.' },
     too_long: { description: 'Its line is longer than the room.' },

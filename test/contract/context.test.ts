@@ -80,6 +80,41 @@ describe('the context of an agent', () => {
       expect(text).toMatch(/WARNING: .*Ring butler \d+ at dawn.* \[anti_pattern/);
     });
 
+    it('leaves out of an episode what was superseded since, and keeps the rest', async () => {
+      await door.storeEpisode({ butler, content: 'user: My dentist is Dr Holm. The boiler was repaired.' });
+      await door.storeFact({ subject: 'user', predicate: 'dentist', content: 'Dr Holm', scope: butler });
+      await door.storeFact({ subject: 'user', predicate: 'dentist', content: 'Dr Lind', scope: butler });
+      const text = await contextOf('Who is the dentist?');
+
+      expect(text).toContain('Dr Lind');
+      expect(text).toContain('The boiler was repaired.');
+      expect(text).not.toContain('Holm');
+    });
+
+    it('leaves out a whole episode that says only what was forgotten since', async () => {
+      await door.storeEpisode({ butler, content: 'The alarm code of the house is 8862.' });
+      const { id } = await door.storeFact({
+        subject: 'house',
+        predicate: 'alarm_code',
+        content: '8862',
+        scope: butler,
+      });
+      await door.forgetMemory({ type: 'fact', id });
+      const text = await contextOf('What is the alarm code?');
+
+      expect(text).not.toContain('8862');
+      expect(text).not.toContain('alarm');
+    });
+
+    it('shows what is said anew after it was superseded', async () => {
+      await door.storeFact({ subject: 'user', predicate: 'dentist', content: 'Dr Holm', scope: butler });
+      await door.storeFact({ subject: 'user', predicate: 'dentist', content: 'Dr Lind', scope: butler });
+      testApp.clock.now = new Date(testApp.clock.now.getTime() + 60_000);
+      await door.storeEpisode({ butler, content: 'My dentist is Dr Holm again.' });
+
+      expect(await contextOf('Who is the dentist?')).toContain('Dr Holm again');
+    });
+
     it('has a rule with a condition only if the rule is about the prompt', async () => {
       await door.storeRule({ content: 'When a giraffe escapes, call the zoo', scope: butler });
 

@@ -70,6 +70,7 @@ describe('the receipt of a context', () => {
         section: 'facts',
         tokens: expect.any(Number) as number,
         lineDigest: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
+        leftOut: [],
       },
     ]);
     expect(Object.keys(receipt.stageMilliseconds)).toEqual(expect.arrayContaining(['embed', 'candidates', 'fit']));
@@ -176,7 +177,16 @@ describe('a receipt', () => {
     expect(receipt.candidates).toEqual(ranked);
     expect(receipt.chosen).toEqual(
       recalled.results.map(({ memory: { type, row }, score }) => {
-        return { type, id: row.id, version: 1, ...rounded({ score }), section: null, tokens: null, lineDigest: null };
+        return {
+          type,
+          id: row.id,
+          version: 1,
+          ...rounded({ score }),
+          section: null,
+          tokens: null,
+          lineDigest: null,
+          leftOut: [],
+        };
       }),
     );
   });

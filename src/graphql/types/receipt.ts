@@ -14,6 +14,7 @@ import { limitComplexity, limitDescription, readLimit, usualLimit } from '../lim
 import { loadersOf } from '../loaders.ts';
 import { MemoryInterface, referenceOf } from './memory.ts';
 import { MatchPartsRef, ScorePartsRef } from './search.ts';
+import { TextSpanType } from './text-span.ts';
 
 /** Receipts, explanations and replays. */
 
@@ -57,6 +58,11 @@ const ChoiceRef = builder.objectRef<ReceiptChoice>('ReceiptChoice').implement({
     uuid: t.expose('id', { type: 'UUID', description: 'Which one.' }),
     version: t.exposeInt('version', { description: 'The version that was shown.' }),
     score: t.exposeFloat('score', { description: 'What it was chosen by.' }),
+    leftOut: t.field({
+      type: [TextSpanType],
+      description: 'What was left out of the text of an episode: it no longer holds, or others of the answer say it.',
+      resolve: ({ leftOut }) => [...leftOut],
+    }),
     section: t.field({
       type: SectionNameEnum,
       nullable: true,

@@ -1,6 +1,7 @@
 import { atPlace } from '../../memory/at-place.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
+import type { Sayings } from '../../memory/outdated/find-outdated.ts';
 import { requireButler } from '../../memory/reach.ts';
 import type { Maturity } from '../../memory/rules/rule-maturity.ts';
 import { normaliseName } from '../../memory/text.ts';
@@ -14,6 +15,7 @@ import type { Intent } from '../query/intent.ts';
 import { readQuery } from '../query/query-text.ts';
 import { describeShown, keepReceipts, type ReceiptDraft } from '../receipts/receipts.ts';
 import { isRelevant } from '../pipeline/score.ts';
+import { findSayings, leaveOutSayings, repeatsShown } from './leave-out.ts';
 import { lineOf, longestLineOf } from './memory-lines.ts';
 import {
   byScore,
@@ -132,22 +134,25 @@ export interface AssembledContext extends PreparedContext {
   milliseconds: Milliseconds;
 }
 
-/** The stages of a context: rank, then fit into the budget. */
+/** The stages of a context: rank, leave out what is outdated, then fit into the budget. */
 async function assemble(context: MemoryContext, prepared: readonly PreparedContext[]): Promise<AssembledContext[]> {
   const stopwatch = new Stopwatch();
   const [tokenizer, rankings] = await Promise.all([
     stopwatch.time('tokenizer', () => loadTokenizer(context.config)),
     rankForContexts(context, prepared, stopwatch),
   ]);
+  const sayings = await stopwatch.time('outdated', () => findSayings(context, prepared, rankings));
   const shares = context.config.memory.retrieval.context;
   const fitted = await stopwatch.time('fit', async () =>
     rankings.map((ranking, place) => {
       const { at, tokenBudget } = prepared[place] as PreparedContext;
-      return fitBudget(orderLines(ranking, at), tokenBudget, shares, tokenizer, ranking.eligible.some(isRelevant));
+      return fitRanking(ranking, sayings[place] ?? new Map(), (lines, isKnown) =>
+        fitBudget(orderLines(lines, at), tokenBudget, shares, tokenizer, isKnown),
+      );
     }),
   );
   return prepared.map((one, place): AssembledContext => {
-    const [ranking, fit] = [rankings[place] as ContextRanking, fitted[place] as Fitted<ContextLine>];
+    const { ranking, fit } = fitted[place] as FittedRanking;
     return {
       ...one,
       tokenizer: tokenizer.name,
@@ -161,6 +166,26 @@ async function assemble(context: MemoryContext, prepared: readonly PreparedConte
       milliseconds: stopwatch.milliseconds,
     };
   });
+}
+
+interface FittedRanking {
+  ranking: ContextRanking;
+  fit: Fitted<ContextLine>;
+}
+
+/** Fits once more where episodes repeat what is shown: what they leave goes to others, and takes nothing away. */
+function fitRanking(
+  given: ContextRanking,
+  sayings: ReadonlyMap<string, Sayings>,
+  fitLines: (ranking: ContextRanking, isKnown: boolean) => Fitted<ContextLine>,
+): FittedRanking {
+  const isKnown = given.eligible.some(isRelevant);
+  const ranking = leaveOutSayings(given, sayings);
+  const fit = fitLines(ranking, isKnown);
+  const shownIds = new Set(sectionNames.flatMap((name) => fit.shown[name].map(({ line }) => line.ranked.memory.id)));
+  if (!repeatsShown(sayings, shownIds)) return { ranking, fit };
+  const shorter = leaveOutSayings(given, sayings, shownIds);
+  return { ranking: shorter, fit: fitLines(shorter, isKnown) };
 }
 
 function orderLines(ranking: ContextRanking, at: Date): Record<SectionName, ContextLine[]> {

@@ -4,6 +4,7 @@ import { memoryTypes, type MemoryType } from '../../db/tables.ts';
 import type { MemoryFilter } from '../../db/sql/memory-filter.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
+import type { Span } from '../../memory/spans.ts';
 import { openReadable } from '../../encryption/sealing.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { hasCondition } from '../../memory/rules/rule-condition.ts';
@@ -30,7 +31,11 @@ export interface ContextQuestion {
 }
 
 /** A memory whose line can be written. */
-export type ShownMemory = MemoryToShow & { id: string };
+export type ShownMemory = MemoryToShow & {
+  id: string;
+  /** What was left out of the text of an episode. */
+  leftOut?: readonly Span[];
+};
 
 export interface ContextRanking {
   intent: Intent;

@@ -162,6 +162,7 @@ function describeDrop(ranked: Ranked<MemoryReference>, limit: number): Part {
   const reasons: Partial<Record<DropStage, string>> = {
     relevance_floor: `its relevance is ${relevance}, below ${relevanceFloor}`,
     duplicate: 'a memory that ranks better says the same',
+    outdated: 'it says only what no longer holds, or what the facts and rules of the context say',
     cluster: 'others of its subject and predicate rank better, and these have their share',
     limit: `it is not among the best ${limit}`,
     not_found: 'it was deleted meanwhile',

@@ -79,6 +79,7 @@ export type DropStage =
   | 'relevance_floor'
   | 'min_similarity'
   | 'duplicate'
+  | 'outdated'
   | 'cluster'
   | 'limit'
   | 'too_long'

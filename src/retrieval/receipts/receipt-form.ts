@@ -1,5 +1,6 @@
 import type { MemoryType } from '../../db/tables.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
+import type { Span } from '../../memory/spans.ts';
 import { sectionOf, type SectionName } from '../context/sections.ts';
 import type { CompositeParts, DropStage, MatchParts, Ranked } from '../pipeline/ranked.ts';
 
@@ -65,6 +66,7 @@ type KeptChoice = [
   score: number,
   tokens?: number | null,
   lineDigest?: string | null,
+  leftOut?: readonly Span[] | null,
 ];
 /** Consecutive candidates that one stage dropped for the same reason. None is left when all were erased. */
 type KeptDrops = [stage: DropStage, reason: string | null, ...ids: string[]];
@@ -84,6 +86,8 @@ export interface ReceiptChoice extends MemoryReference {
   tokens: number | null;
   /** By which a replay knows whether the line is the same. Null for a sealed fact, too. */
   lineDigest: string | null;
+  /** What was left out of the text of an episode, since it is outdated or said by others of the answer. */
+  leftOut: readonly Span[];
 }
 
 /** How many more a stage dropped than the receipt names. */
@@ -98,8 +102,9 @@ export function writeCandidate({ memory, score, relevance, parts }: Ranked<Memor
   return cutNulls([letterOf[memory.type], memory.id, round(score), round(relevance), composite, match]);
 }
 
-export function writeChoice({ type, version, score, tokens, lineDigest }: ReceiptChoice): KeptChoice {
-  return cutNulls([letterOf[type], version, round(score), tokens, lineDigest]);
+export function writeChoice({ type, version, score, tokens, lineDigest, leftOut }: ReceiptChoice): KeptChoice {
+  const cuts = leftOut.length === 0 ? null : leftOut;
+  return cutNulls([letterOf[type], version, round(score), tokens, lineDigest, cuts]);
 }
 
 export function writeDrops(
@@ -144,10 +149,10 @@ export function readRanked(
 }
 
 export function readChosen(column: unknown, memoryIds: readonly string[]): ReceiptChoice[] {
-  return (column as KeptChoice[]).map(([letter, version, score, tokens = null, lineDigest = null], place) => {
+  return (column as KeptChoice[]).map(([letter, version, score, tokens = null, lineDigest = null, cuts], place) => {
     const type = typeOf[letter];
     const section = tokens === null ? null : sectionOf[type];
-    return { type, id: memoryIds[place] as string, version, score, section, tokens, lineDigest };
+    return { type, id: memoryIds[place] as string, version, score, section, tokens, lineDigest, leftOut: cuts ?? [] };
   });
 }
 

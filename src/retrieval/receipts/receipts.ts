@@ -9,6 +9,7 @@ import type { MemoryContext } from '../../memory/context.ts';
 import { endOfLife, retentionOf } from '../../memory/episodes/retention.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { referenceKey } from '../../memory/memories.ts';
+import type { Span } from '../../memory/spans.ts';
 import { onlyButlerOf } from '../../memory/reach.ts';
 import { isSealedRow } from '../../encryption/sealing.ts';
 import { checkLimit, checkOptionalUuid, checkUuid } from '../../memory/values.ts';
@@ -82,16 +83,19 @@ interface ShownLine {
 /** Describes a memory that is shown; `line` is its line in a context. */
 export function describeShown(
   {
-    memory: { type, id, row },
+    memory: { type, id, row, leftOut = [] },
     score,
-  }: { memory: MemoryReference & { row: { version: number; content: string } }; score: number },
+  }: {
+    memory: MemoryReference & { row: { version: number; content: string }; leftOut?: readonly Span[] };
+    score: number;
+  },
   line: ShownLine | null = null,
 ): Shown {
   const isSealed = isSealedRow(row);
   const lineDigest = line === null || isSealed ? null : digestOf(line.line);
   const [section, tokens] = [line?.section ?? null, line?.tokens ?? null];
   return {
-    choice: { type, id, version: row.version, score, section, tokens, lineDigest },
+    choice: { type, id, version: row.version, score, section, tokens, lineDigest, leftOut },
     fingerprint: isSealed ? null : fingerprintOf(row.content),
   };
 }

@@ -2,6 +2,7 @@ import { selectStatesOfVersions, type VersionState } from '../../db/sql/states-o
 import type { MemoryContext } from '../../memory/context.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { referenceKey, type Memory } from '../../memory/memories.ts';
+import { leaveOut } from '../../memory/outdated/find-outdated.ts';
 import { openState } from '../../encryption/sealing.ts';
 import { toPastRow } from '../../memory/history/snapshots.ts';
 import { lineOf } from '../context/memory-lines.ts';
@@ -34,7 +35,9 @@ export async function replayReceipt(context: MemoryContext, receiptId: string): 
   const states = await readStatesShown(context, receipt);
   const shown = receipt.chosen.flatMap((choice) => {
     const memory = states.get(referenceKey(choice));
-    return memory === undefined ? [] : [{ choice, memory, line: lineOf(memory, receipt.createdAt) }];
+    if (memory === undefined) return [];
+    const line = lineOf(withoutLeftOut(memory, choice), receipt.createdAt);
+    return [{ choice, memory, line }];
   });
   const missing = receipt.chosen.filter((choice) => !states.has(referenceKey(choice))).map(asReference);
   const changed = shown.filter(isChanged).map(({ choice }) => asReference(choice));
@@ -46,6 +49,12 @@ export async function replayReceipt(context: MemoryContext, receiptId: string): 
     missing,
     changed,
   };
+}
+
+/** An episode was shown without what was outdated in it. */
+function withoutLeftOut(memory: Memory, { leftOut }: ReceiptChoice): Memory {
+  if (memory.type !== 'episode' || leftOut.length === 0) return memory;
+  return { ...memory, row: { ...memory.row, content: leaveOut(memory.row.content, leftOut) } };
 }
 
 interface ShownLine {

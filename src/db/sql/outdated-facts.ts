@@ -1,0 +1,90 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+import { milliseconds } from './moments.ts';
+
+export interface OutdatedQuery {
+  tenantId: string;
+  episodeIds: readonly string[];
+  /** Scopes whose facts the reader is shown; null for all. */
+  scopes: readonly string[] | null;
+  at: Date;
+}
+
+/** What the statement answers with, as JSON. */
+export interface OutdatedAnswer {
+  /** Where episodes say a fact or rule, and whether that still holds. */
+  links: { episodeId: string; memoryId: string; spans: [number, number][]; isLive: boolean }[];
+  /** Facts that do not hold any more and share a word with one of the episodes, newest first. */
+  facts: {
+    id: string;
+    subject: string;
+    predicate: string;
+    content: string;
+    isForgotten: boolean;
+    /** When it was known that it does not hold: what is said later is news. In milliseconds since 1970. */
+    endedAt: number | null;
+    current: string[];
+  }[];
+}
+
+/** More are not compared with the text of an episode. */
+const mostFacts = 200;
+
+/**
+ * What is outdated in some episodes, in one statement: the evidence of what was learned from them, and the facts that no
+ * longer hold and may be said in them. A sealed fact is found by its evidence only: its text is not in the database.
+ */
+export function selectOutdated({ tenantId, episodeIds, scopes, at }: OutdatedQuery): Prisma.Sql {
+  const inScope = scopes === null ? Prisma.sql`true` : Prisma.sql`f.scope = ANY (${[...scopes]}::text[])`;
+  const isOutdated = Prisma.sql`(f.validity IN ('superseded', 'retracted') OR f.valid_to <= ${at}::timestamptz)`;
+  return Prisma.sql`
+    WITH shown AS (
+      SELECT e.id, e.search_vector FROM episodes e WHERE e.tenant_id = ${tenantId} AND e.id = ANY (${[...episodeIds]}::uuid[])
+    ), evidence AS (
+      SELECT l.target_id AS episode_id, l.source_type AS type, l.source_id AS memory_id, l.spans FROM memory_links l
+      JOIN shown ON l.target_type = 'episode' AND l.target_id = shown.id
+      WHERE l.tenant_id = ${tenantId} AND l.relation = 'derived_from' AND l.spans <> '[]'
+      UNION ALL
+      SELECT l.source_id, l.target_type, l.target_id, l.spans FROM memory_links l
+      JOIN shown ON l.source_type = 'episode' AND l.source_id = shown.id
+      WHERE l.tenant_id = ${tenantId} AND l.relation = 'supports' AND l.spans <> '[]'
+    ), links AS (
+      SELECT e.episode_id AS "episodeId", e.memory_id AS "memoryId", e.spans, NOT ${isOutdated} AS "isLive"
+      FROM evidence e JOIN facts f ON f.tenant_id = ${tenantId} AND f.id = e.memory_id WHERE e.type = 'fact'
+      UNION ALL
+      SELECT e.episode_id, e.memory_id, e.spans, r.validity NOT IN ('superseded', 'retracted')
+      FROM evidence e JOIN rules r ON r.tenant_id = ${tenantId} AND r.id = e.memory_id WHERE e.type = 'rule'
+    ), words AS (
+      SELECT array_agg(DISTINCT word) AS lexemes FROM shown, unnest(tsvector_to_array(shown.search_vector)) word
+    ), outdated AS (
+      SELECT f.* FROM facts f, words
+      WHERE f.tenant_id = ${tenantId} AND ${inScope} AND f.kind = 'state' AND f.data_key_id IS NULL AND ${isOutdated}
+        AND tsvector_to_array(to_tsvector(memory_text_search(f.language), f.content)) && words.lexemes
+      ORDER BY f.created_at DESC, f.id LIMIT ${mostFacts}
+    ), described AS (
+      SELECT f.id, f.subject, f.predicate, f.content, f.validity = 'retracted' AS "isForgotten",
+        ${Prisma.raw(milliseconds('ended.at'))} AS "endedAt", current.contents AS current
+      FROM outdated f
+      CROSS JOIN LATERAL (
+        SELECT CASE f.validity
+          WHEN 'retracted' THEN (
+            SELECT max(e.occurred_at) FROM memory_events e
+            WHERE e.tenant_id = f.tenant_id AND e.entity_type = 'fact' AND e.entity_id = f.id::text
+              AND e.event_type = 'fact.retracted')
+          WHEN 'superseded' THEN coalesce((
+            SELECT max(coalesce(s.observed_at, s.created_at)) FROM facts s
+            WHERE s.tenant_id = f.tenant_id AND s.supersedes_id = f.id), f.superseded_at)
+          ELSE f.valid_to END AS at
+      ) ended
+      CROSS JOIN LATERAL (
+        SELECT coalesce(json_agg(c.content), '[]') AS contents FROM facts c
+        WHERE c.tenant_id = f.tenant_id AND c.data_key_id IS NULL AND (
+          c.supersedes_id = f.id OR (c.scope = f.scope AND c.subject_key = f.subject_key
+            AND c.predicate_key = f.predicate_key AND c.validity IN ('active', 'fading')
+            AND (c.valid_to IS NULL OR c.valid_to > ${at}::timestamptz)))
+      ) current
+      WHERE ended.at IS NOT NULL
+    )
+    SELECT json_build_object(
+      'links', (SELECT coalesce(json_agg(links), '[]') FROM links),
+      'facts', (SELECT coalesce(json_agg(described), '[]') FROM described))::text`;
+}

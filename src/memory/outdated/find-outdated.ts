@@ -1,0 +1,99 @@
+import { selectOutdated, type OutdatedAnswer } from '../../db/sql/outdated-facts.ts';
+import type { Prisma } from '../../generated/prisma/client.ts';
+import type { MemoryContext } from '../context.ts';
+import { joinSpans, toSpan, type Span } from '../spans.ts';
+import { globalScope } from '../values.ts';
+import { findFormerValues, findSayings, saysCurrent, type CurrentFact } from './says.ts';
+
+export interface SaidEpisode {
+  id: string;
+  content: string;
+  observedAt: Date | null;
+  createdAt: Date;
+}
+
+/** The butler to whom episodes are shown; null for one who sees the facts of all. */
+export interface Reader {
+  butler: string | null;
+  episodes: readonly SaidEpisode[];
+  /** What the butler is told to hold. */
+  facts: readonly CurrentFact[];
+}
+
+/** Where an episode says something that is known elsewhere. */
+export interface Sayings {
+  /** What does not hold any more: superseded, retracted, or past its time. */
+  outdated: Span[];
+  /** What live facts and rules say, by their ids. */
+  known: ReadonlyMap<string, readonly Span[]>;
+}
+
+/**
+ * Finds where episodes say what does not hold any more: by the evidence of what was learned from them, and where there is
+ * none by comparing their sentences with the outdated facts of a butler. What was said after a fact had ended is news,
+ * unless it also says what holds instead. One round trip.
+ */
+export async function findOutdated(
+  context: MemoryContext,
+  readers: readonly Reader[],
+): Promise<Map<string, Sayings>[]> {
+  const asked = readers.filter(({ episodes }) => episodes.length > 0);
+  const answers = asked.length === 0 ? [] : await context.db.roundTrip(asked.map((one) => toStatement(context, one)));
+  return readers.map((reader) => {
+    const answer = answers[asked.indexOf(reader)];
+    if (answer == null) return new Map();
+    const found = JSON.parse(answer) as OutdatedAnswer;
+    return new Map(reader.episodes.map((episode) => [episode.id, describe(episode, found, reader.facts)]));
+  });
+}
+
+function toStatement({ principal: { tenantId }, now }: MemoryContext, { butler, episodes }: Reader): Prisma.Sql {
+  return selectOutdated({
+    tenantId,
+    episodeIds: episodes.map(({ id }) => id),
+    scopes: butler === null ? null : [globalScope, butler],
+    at: now(),
+  });
+}
+
+function describe(episode: SaidEpisode, { links, facts }: OutdatedAnswer, current: readonly CurrentFact[]): Sayings {
+  const own = links.filter(({ episodeId }) => episodeId === episode.id);
+  const former = current.flatMap((fact) => findFormerValues(episode.content, fact));
+  const compared = [
+    ...facts.flatMap((fact) => findSaid(episode, fact)),
+    ...former.map(({ start, end }) => toSpan(episode.content, start, end)),
+  ];
+  const outdated = own.filter(({ isLive }) => !isLive).flatMap(({ spans }) => spans);
+  const known = new Map<string, readonly Span[]>();
+  for (const { memoryId, spans, isLive } of own) {
+    if (isLive) known.set(memoryId, [...(known.get(memoryId) ?? []), ...spans]);
+  }
+  return { outdated: joinSpans([...outdated, ...compared]), known };
+}
+
+function findSaid(episode: SaidEpisode, fact: OutdatedAnswer['facts'][number]): Span[] {
+  const { content, observedAt, createdAt } = episode;
+  const isNews = (observedAt ?? createdAt).getTime() > (fact.endedAt ?? 0);
+  const sayings = findSayings(content, fact);
+  // "Moved from Lisbon to Porto" tells of the change, however late it is said.
+  const meant = isNews ? sayings.filter(({ text }) => saysCurrent(text, fact)) : sayings;
+  return meant.map(({ start, end }) => toSpan(content, start, end));
+}
+
+/** Returns a text without some of its parts, and with one blank where there were several. */
+export function leaveOut(text: string, spans: readonly Span[]): string {
+  if (spans.length === 0) return text;
+  const characters = Array.from(text);
+  const kept: string[] = [];
+  let from = 0;
+  for (const [start, end] of joinSpans(spans)) {
+    kept.push(characters.slice(from, start).join(''));
+    from = end;
+  }
+  kept.push(characters.slice(from).join(''));
+  return kept
+    .join('')
+    .replace(/[^\S\n]{2,}/gu, ' ')
+    .replace(/ ?\n\s*/gu, '\n')
+    .trim();
+}
