@@ -9,6 +9,8 @@ import { alignVectorDimensions } from './db/vector-dimensions.ts';
 import { createEmbedder } from './embedding/create-embedder.ts';
 import { createCrossEncoder, type CrossEncoderOptions } from './embedding/cross-encoder.ts';
 import type { Embedder } from './embedding/embedder.ts';
+import { createTenantContext } from './memory/context.ts';
+import { findTenantsToRekey, rekeyFacts } from './memory/facts/rekey.ts';
 import type { Reranker } from './embedding/reranker.ts';
 import { MemoryError } from './shared/errors.ts';
 import { requireMasterKeys, type Vault } from './encryption/vault.ts';
@@ -54,7 +56,7 @@ export async function createMemory({
       config.memory.retrieval.rerank === 'cross-encoder'
         ? await createCrossEncoder(rerankerOptions(config, logger))
         : undefined;
-    return {
+    const core: MemoryCore = {
       config,
       logger,
       db,
@@ -68,9 +70,19 @@ export async function createMemory({
         await db.close();
       },
     };
+    if (!db.isNew) await rekeyTenants(core);
+    return core;
   } catch (error) {
     await db.close();
     throw error;
+  }
+}
+
+/** Before anything is written: a write under a new key would not find the facts that have the old one. */
+async function rekeyTenants(core: MemoryCore): Promise<void> {
+  for (const tenantId of await findTenantsToRekey(core.db)) {
+    const rekeyed = await rekeyFacts(createTenantContext(core, tenantId));
+    if (rekeyed > 0) core.logger.info({ tenantId, rekeyed }, 'facts have the keys of a new lexicon');
   }
 }
 

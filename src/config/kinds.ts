@@ -154,6 +154,12 @@ export const predicatePatterns = listOf(
   (text) => /^[^\s\p{Cc}\p{Lu}-]{1,200}$/u.test(text),
 );
 
+export const predicateNames = listOf(
+  'a list of at most 50 predicates in lower case with underscores',
+  { minimum: 0, maximum: 50 },
+  (text) => /^[^\s\p{Cc}\p{Lu}*?-]{1,200}$/u.test(text),
+);
+
 export const cron: Kind<string> = {
   allowed: 'a cron expression of five fields (minute, hour, day of month, month, day of week)',
   schema: z.string().superRefine((expression, context) => {

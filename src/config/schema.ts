@@ -16,6 +16,7 @@ import {
   oneOf,
   origins,
   postgresUrl,
+  predicateNames,
   predicatePatterns,
   secret,
   someOf,
@@ -77,6 +78,11 @@ const embedding = table({
 
 const facts = table(
   {
+    several_values: setting(predicateNames, {
+      default: ['likes', 'dislikes', 'speaks', 'allergic_to', 'has_child', 'member_of'],
+      description:
+        'Predicates that hold several values, so that a new value does not supersede another; names of the same group count too. [] gives every predicate one value',
+    }),
     retrieval_confidence_threshold: setting(share, {
       default: 0.2,
       description: 'Effective confidence below which a fact or rule is not retrieved',

@@ -4,7 +4,7 @@ import type { MemoryType } from '../db/tables.ts';
 import { MemoryError } from '../shared/errors.ts';
 import type { MemoryContext } from './context.ts';
 import { isLive } from './facts/fact-values.ts';
-import { lockLiveFact } from './facts/facts.ts';
+import { lockLiveFacts } from './facts/facts.ts';
 import { mutateOnce } from './idempotency.ts';
 import type { MemoryReference } from './links/links.ts';
 import { getMemory, notFound, type Memory } from './memories.ts';
@@ -128,8 +128,9 @@ async function lockForCaller(
 export async function refuseSecondLiveFact(mutation: Mutation, id: string): Promise<void> {
   const { transaction, tenantId } = mutation;
   const fact = await transaction.fact.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
-  const live = await lockLiveFact(transaction, fact);
-  if (live === null) return;
+  const facts = await lockLiveFacts(transaction, fact);
+  const live = facts.find(({ valueKey }) => valueKey === fact.valueKey);
+  if (live === undefined) return;
   throw new MemoryError('CONFLICT', `fact ${id} cannot be restored: fact ${live.id} took its place`, {
     hint: `Forget fact ${live.id} first.`,
   });

@@ -4,6 +4,7 @@ import { invalidInput } from '../shared/errors.ts';
 import { permanences } from './confidence.ts';
 import type { MemoryContext } from './context.ts';
 import { factKinds, factValidities, liveValidities } from './facts/fact-values.ts';
+import { predicateKey } from './facts/lexicon.ts';
 import { generations } from './generation.ts';
 import { onlyButlerOf, requireScope } from './reach.ts';
 import { maturities } from './rules/rule-maturity.ts';
@@ -88,7 +89,7 @@ export function completeFilter(
     sessionId: checkOptionalUuid('session_id', input.sessionId),
     kind: input.kind == null ? null : checkOneOf('kind', input.kind, factKinds),
     subject: checkName('subject', input.subject),
-    predicate: checkName('predicate', input.predicate),
+    predicate: checkPredicate(input.predicate),
     butler: checkName('butler', input.butler),
     tags: checkTags(input.tags),
     ...checkPeriod(input),
@@ -96,6 +97,11 @@ export function completeFilter(
     maxConfidence: checkBetween('max_confidence', input.maxConfidence, 0, 1),
     minImportance: checkBetween('min_importance', input.minImportance, 1, 10),
   };
+}
+
+function checkPredicate(given: string | null | undefined): string | null {
+  const name = checkName('predicate', given);
+  return name === null ? null : predicateKey(name);
 }
 
 /** Returns the filter without what narrows it: all that the caller may find of its types. */

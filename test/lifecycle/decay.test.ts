@@ -103,7 +103,7 @@ describe('the decay sweep', () => {
     const fading = await scene.fact({ confidence: 0.1 });
     const expired = await scene.fact({ confidence: 0.01 });
     await run();
-    const facts = { retrievalConfidenceThreshold: 0.02, expiryConfidenceThreshold: 0.001 };
+    const facts = { ...core.config.memory.facts, retrievalConfidenceThreshold: 0.02, expiryConfidenceThreshold: 0.001 };
     const lenient = { ...context(), config: { ...core.config, memory: { ...core.config.memory, facts } } };
 
     expect(await sweepDecay(lenient, { dryRun: false })).toEqual({ ...none, recovered: 1 });

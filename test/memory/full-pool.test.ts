@@ -1,3 +1,4 @@
+import { predicateKey } from '../../src/memory/facts/lexicon.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lockFactKeys } from '../../src/db/queries/facts.ts';
 import { lockRuleTexts } from '../../src/db/queries/rules.ts';
@@ -46,12 +47,14 @@ describe.runIf(testEngine === 'postgres')('a pool of four connections', () => {
     });
 
   it('serves others while many writers wait for one fact key', async () => {
-    const key = { scope: 'global', subject: 'user', predicate: 'drinks' };
+    const key = { scope: 'global', subject: 'user', predicate: 'drinks', predicateKey: predicateKey('drinks') };
     const contents = Array.from({ length: 50 }, (_, number) => `tea ${number}`);
     const { writing } = await whileLocked(
       (transaction) => lockFactKeys(transaction, { keys: [key] }),
       async () => {
-        const all = Promise.all(contents.map((content) => storeFact(context(), { ...key, content })));
+        const all = Promise.all(
+          contents.map((content) => storeFact(context(), { subject: 'user', predicate: 'drinks', content })),
+        );
         await untilOneWaits();
         await storeEpisode(context(), { butler: 'home', content: 'meanwhile' });
         return { writing: all };

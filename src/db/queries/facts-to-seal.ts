@@ -20,7 +20,8 @@ function isDue({ patternSource, activeKeyId }: KeysQuery): Prisma.Sql {
   const isPlain =
     patternSource === null
       ? Prisma.sql`false`
-      : Prisma.sql`f.data_key_id IS NULL AND f.predicate_key ~ ${patternSource}`;
+      : Prisma.sql`f.data_key_id IS NULL
+          AND (f.predicate_key ~ ${patternSource} OR memory_key(f.predicate) ~ ${patternSource})`;
   return Prisma.sql`((f.data_key_id IS NOT NULL AND f.data_key_id IS DISTINCT FROM ${activeKeyId}::uuid) OR (${isPlain}))`;
 }
 

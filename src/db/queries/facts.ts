@@ -16,7 +16,7 @@ import type { StoredFact } from '../stored-fact.ts';
 export interface FactKey {
   scope: string;
   subject: string;
-  predicate: string;
+  predicateKey: string;
 }
 
 /** A key in the form in which the database compares it. */
@@ -42,8 +42,8 @@ export async function lockFactKeys(
       SELECT scope, subject_key, predicate_key,
         hashtextextended(jsonb_build_array(${tenantId}::text, scope, subject_key, predicate_key)::text, 0) AS hash
       FROM (
-        SELECT scope, memory_key(subject) AS subject_key, memory_key(predicate) AS predicate_key
-        FROM unnest(${column('scope')}, ${column('subject')}, ${column('predicate')}) AS k (scope, subject, predicate)
+        SELECT scope, memory_key(subject) AS subject_key, predicate_key
+        FROM unnest(${column('scope')}, ${column('subject')}, ${column('predicateKey')}) AS k (scope, subject, predicate_key)
         UNION
         SELECT f.scope, f.subject_key, f.predicate_key FROM facts f
         WHERE f.tenant_id = ${tenantId} AND f.id = ANY (${factIds}::uuid[])
@@ -52,14 +52,17 @@ export async function lockFactKeys(
     ) hashes`;
 }
 
-/** Finds the live state fact of a key. Only of a locked one: of another, it might be gone before the answer is here. */
-export async function findLiveFact(
+/** Lists the live state facts of a key. Only of a locked one: of another, they might be gone before the answer is here. */
+export async function listLiveFacts(
   transaction: Transaction,
   { scope, subjectKey, predicateKey }: LockedKey,
-): Promise<StoredFact | null> {
+): Promise<StoredFact[]> {
   const { tenantId } = transaction;
   const validity = { in: ['active', 'fading'] };
-  return transaction.fact.findFirst({ where: { tenantId, scope, subjectKey, predicateKey, kind: 'state', validity } });
+  return transaction.fact.findMany({
+    where: { tenantId, scope, subjectKey, predicateKey, kind: 'state', validity },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  });
 }
 
 /** As much of a fact as it takes to know what it says. */
@@ -72,14 +75,14 @@ export const statedColumns = Prisma.sql`
 /** Lists live facts of the same key in other scopes that say, or, where sealed, may say, something else. */
 export async function listContradicting(
   client: TenantClient,
-  { scope, subject, predicate }: FactKey,
+  { scope, subject, predicateKey }: FactKey,
   content: string,
   limit: number,
 ): Promise<StatedFact[]> {
   return client.$queryRaw<StatedFact[]>`
     SELECT ${statedColumns} FROM facts f
     WHERE f.tenant_id = ${client.tenantId} AND f.subject_key = memory_key(${subject})
-      AND f.predicate_key = memory_key(${predicate}) AND f.scope <> ${scope} AND f.kind = 'state'
+      AND f.predicate_key = ${predicateKey} AND f.scope <> ${scope} AND f.kind = 'state'
       AND f.validity IN ('active', 'fading') AND (f.content <> ${content} OR f.data_key_id IS NOT NULL)
     ORDER BY f.created_at DESC, f.id LIMIT ${limit}`;
 }

@@ -5,7 +5,7 @@ import { statedColumns, type StatedFact } from './facts.ts';
 export interface FactStatement {
   scope: string;
   subject: string;
-  predicate: string;
+  predicateKey: string;
   /** Null where it must not reach the database: then every fact of the key may say the same. */
   content: string | null;
 }
@@ -13,13 +13,13 @@ export interface FactStatement {
 /** Finds live events of a moment that may say the same. Sealed ones have to be opened to tell. */
 export async function listSameEvents(
   transaction: Transaction,
-  { scope, subject, predicate, content }: FactStatement,
+  { scope, subject, predicateKey, content }: FactStatement,
   observedAt: Date | null,
 ): Promise<StatedFact[]> {
   return transaction.$queryRaw`
     SELECT ${statedColumns} FROM facts f
     WHERE f.tenant_id = ${transaction.tenantId} AND f.scope = ${scope} AND f.subject_key = memory_key(${subject})
-      AND f.predicate_key = memory_key(${predicate}) AND ${mayContain(Prisma.sql`${content}::text`)}
+      AND f.predicate_key = ${predicateKey} AND ${mayContain(Prisma.sql`${content}::text`)}
       AND f.kind = 'event' AND f.validity IN ('active', 'fading')
       AND f.observed_at IS NOT DISTINCT FROM ${observedAt}::timestamptz
     ORDER BY f.created_at, f.id LIMIT 100`;
@@ -35,13 +35,13 @@ export async function listRetracted(
   return transaction.$queryRaw`
     SELECT f.*, (given.place - 1)::int AS index
     FROM unnest(${statements.map(({ scope }) => scope)}::text[], ${statements.map(({ subject }) => subject)}::text[],
-      ${statements.map(({ predicate }) => predicate)}::text[], ${statements.map(({ content }) => content)}::text[],
+      ${statements.map(({ predicateKey }) => predicateKey)}::text[], ${statements.map(({ content }) => content)}::text[],
       ${statements.map(({ after }) => after.toISOString())}::timestamptz[])
-      WITH ORDINALITY AS given (scope, subject, predicate, content, after, place)
+      WITH ORDINALITY AS given (scope, subject, predicate_key, content, after, place)
     CROSS JOIN LATERAL (
       SELECT ${statedColumns} FROM facts f
       WHERE f.tenant_id = ${tenantId} AND f.scope = given.scope AND f.subject_key = memory_key(given.subject)
-        AND f.predicate_key = memory_key(given.predicate) AND ${mayContain(Prisma.sql`given.content`)}
+        AND f.predicate_key = given.predicate_key AND ${mayContain(Prisma.sql`given.content`)}
         AND f.validity = 'retracted' AND EXISTS (
           SELECT FROM memory_events e
           WHERE e.tenant_id = f.tenant_id AND e.entity_type = 'fact' AND e.entity_id = f.id::text

@@ -34,7 +34,7 @@ export interface StatesQuery {
   /** Columns that must have one of these values, as text. */
   equal?: Partial<Record<'validity' | 'scope' | 'butler' | 'maturity' | 'permanence', string[]>>;
   subject?: string;
-  predicate?: string;
+  predicateKey?: string;
   offset?: number;
   limit?: number;
 }
@@ -57,10 +57,14 @@ export async function listStatesAt(
   return readPage(client, states, "(state->>'created_at')::timestamptz, state->>'id'", { offset, limit });
 }
 
-function matchState({ equal = {}, subject, predicate }: StatesQuery): Prisma.Sql {
+function matchState({ equal = {}, subject, predicateKey }: StatesQuery): Prisma.Sql {
   const parts = Object.entries(equal).map(([column, values]) => Prisma.sql`AND state->>${column} = ANY(${values})`);
   if (subject !== undefined) parts.push(Prisma.sql`AND memory_key(state->>'subject') = memory_key(${subject})`);
-  if (predicate !== undefined) parts.push(Prisma.sql`AND memory_key(state->>'predicate') = memory_key(${predicate})`);
+  // States have no keys: a predicate never changes, so that of the row holds for all of them.
+  if (predicateKey !== undefined) {
+    parts.push(Prisma.sql`AND ${predicateKey} = coalesce((SELECT f.predicate_key FROM facts f
+      WHERE f.tenant_id = state->>'tenant_id' AND f.id = (state->>'id')::uuid), memory_key(state->>'predicate'))`);
+  }
   return parts.length === 0 ? Prisma.empty : Prisma.join(parts, ' ');
 }
 

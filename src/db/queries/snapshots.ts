@@ -3,7 +3,7 @@ import type { Transaction } from '../database.ts';
 import { memoryTables, type MemoryType } from '../tables.ts';
 
 /**
- * What events do not keep of a row: vectors (made again from the text), generated columns (follow from the others),
+ * What events do not keep of a row: vectors (made again from the text), keys and generated columns (follow from the others),
  * references (counted, not told one by one) and the run that an episode was consolidated by (its event names its cause).
  */
 const leftOut = [
@@ -14,6 +14,7 @@ const leftOut = [
   'search_vector',
   'subject_key',
   'predicate_key',
+  'value_key',
   'consolidated',
   'reference_count',
   'reference_sessions',

@@ -25,6 +25,7 @@ export interface MemoryFilter {
   sessionId: string | null;
   kind: string | null;
   subject: string | null;
+  /** In the form of its key. */
   predicate: string | null;
   /** The butler that observed or learned it. */
   butler: string | null;
@@ -96,7 +97,7 @@ function whereFact(filter: MemoryFilter): Prisma.Sql[] {
     ...whereLearned(filter),
     ...when(filter.kind, (kind) => Prisma.sql`m.kind = ${kind}`),
     ...when(filter.subject, (subject) => Prisma.sql`m.subject_key = memory_key(${subject})`),
-    ...when(filter.predicate, (predicate) => Prisma.sql`m.predicate_key = memory_key(${predicate})`),
+    ...when(filter.predicate, (key) => Prisma.sql`m.predicate_key = ${key}`),
     ...when(filter.generation, (wanted) => inGeneration(wanted, `m.permanence IN ('permanent', 'stable')`)),
   ];
 }

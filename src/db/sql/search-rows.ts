@@ -68,6 +68,7 @@ const texts: Record<MemoryType, typeof content> = {
   fact: {
     columns: ['language', 'subject', 'predicate', 'content'],
     text: `memory_fact_text(past.state->>'subject', past.state->>'predicate', past.state->>'content')`,
-    derived: `'subject_key', memory_key(past.state->>'subject'), 'predicate_key', memory_key(past.state->>'predicate'),`,
+    // The key of the predicate is that of the row: a predicate never changes.
+    derived: `'subject_key', memory_key(past.state->>'subject'),`,
   },
 };

@@ -99,6 +99,10 @@ const StoreFactInput = builder.inputType('StoreFactInput', {
     observedAt: t.field({ type: 'DateTime', description: 'When it was observed. An event has now as its default.' }),
     validFrom: t.field({ type: 'DateTime', description: 'Since when it is true, if that is known.' }),
     validTo: t.field({ type: 'DateTime', description: 'Until when it is true, if that is known.' }),
+    several: t.boolean({
+      description:
+        'Whether the predicate holds several values: true keeps the other values, false supersedes them all. Default: the configuration says so; likes, dislikes, speaks, allergic_to, has_child and member_of do.',
+    }),
     idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
   }),
 });
@@ -138,7 +142,7 @@ builder.mutationField('storeFact', (t) =>
   t.field({
     type: stored.type,
     description:
-      'Stores a fact. A live one with the same scope, subject and predicate is superseded by it; one that says the same already is confirmed instead.',
+      'Stores a fact. A live one with the same scope, subject and predicate is superseded by it; one that says the same already is confirmed instead. Predicates that mean the same, such as lives_in and home_city, count as one.',
     args: { input: t.arg({ type: StoreFactInput, required: true, description: 'The fact.' }) },
     resolve: (_root, { input }, { memory }) => stored.answer(memory, (context) => storeFact(context, input)),
   }),

@@ -126,8 +126,8 @@ async function findSameEvent(
 }
 
 function toStatement({ values }: PreparedFact): FactStatement {
-  const { scope, subject, predicate, content, isSealed } = values;
-  return { scope, subject, predicate, content: isSealed ? null : content };
+  const { scope, subject, predicateKey, content, isSealed } = values;
+  return { scope, subject, predicateKey, content: isSealed ? null : content };
 }
 
 function says({ content }: { content: string }, { values }: PreparedFact): boolean {

@@ -17,7 +17,8 @@ import { normaliseMetadata, type KeptMetadata } from '../metadata.ts';
 import { requireButler, requireScope } from '../reach.ts';
 import { sealedPlaceholder } from '../../encryption/sealing.ts';
 import { normaliseContent, normaliseKey, normaliseLabel } from '../text.ts';
-import { findGloss } from './lexicon.ts';
+import { findGloss, predicateKey } from './lexicon.ts';
+import { valueKey } from './value-key.ts';
 import { checkDate, checkNumber, checkOneOf, checkOptionalUuid, globalScope, normaliseTags } from '../values.ts';
 import { isNote, namesNote, noteName, notePredicate } from './note-key.ts';
 
@@ -50,6 +51,8 @@ export interface StoreFactInput {
   observedAt?: Date | null | undefined;
   validFrom?: Date | null | undefined;
   validTo?: Date | null | undefined;
+  /** Whether the predicate holds several values. By default the configuration says so. */
+  several?: boolean | null | undefined;
   idempotencyKey?: string | null | undefined;
 }
 
@@ -57,6 +60,10 @@ export interface FactValues {
   id: string;
   subject: RedactedText;
   predicate: RedactedText;
+  /** What facts of one meaning share, whatever their predicates are called. */
+  predicateKey: string;
+  /** Tells the values of a predicate that holds several; empty for others. */
+  valueKey: string;
   content: RedactedText;
   scope: string;
   kind: FactKind;
@@ -78,11 +85,20 @@ export interface FactValues {
 
 /** Before the transaction, and before anything is made of the content. */
 export async function decideSealing(context: MemoryContext, values: FactValues): Promise<FactValues> {
-  const isSealed = await isToBeSealed(context, values.predicate);
+  const isSealed =
+    (await isToBeSealed(context, values.predicate)) || (await isToBeSealed(context, values.predicateKey));
   if (!isSealed) return values;
   await prepareSealing(context);
-  const predicate = isNote(values) ? await sealNotePredicate(context, values) : values.predicate;
-  return { ...values, predicate, isSealed };
+  if (!isNote(values)) return { ...values, valueKey: await sealValueKey(context, values), isSealed };
+  const predicate = await sealNotePredicate(context, values);
+  return { ...values, predicate, predicateKey: predicate, isSealed };
+}
+
+/** Keys the digest of a sealed value, for the same reason. */
+async function sealValueKey(context: MemoryContext, { valueKey }: FactValues): Promise<string> {
+  if (valueKey === '') return valueKey;
+  const key = await context.db.transaction((transaction) => useActiveKey(context, transaction));
+  return keyedDigest(key, valueKey);
 }
 
 /** Keys the digest of a sealed note: a plain one could be guessed by trying texts. */
@@ -94,9 +110,14 @@ async function sealNotePredicate(context: MemoryContext, { content }: FactValues
 export function normaliseFact(context: MemoryContext, input: StoreFactInput): FactValues {
   const redactor = createRedactor(context);
   const content = normaliseContent(redactor, 'content', input.content);
+  const names = normaliseNames(redactor, input, content);
+  const key = isNote(names) ? names.predicate : predicateKey(names.predicate);
   const values: FactValues = {
     id: uuidv7(),
-    ...normaliseNames(redactor, input, content),
+    ...names,
+    predicateKey: key,
+    // An event shares its key freely, so that it needs no value in it.
+    valueKey: input.kind !== 'event' && (input.several ?? holdsSeveral(context, key)) ? valueKey(content) : '',
     content,
     scope: requireScope(context, normaliseKey(redactor, 'scope', input.scope ?? globalScope)),
     kind: checkOneOf('kind', input.kind ?? 'state', factKinds),
@@ -130,6 +151,11 @@ function normaliseNames(
     subject: normaliseLabel(redactor, 'subject', input.subject),
     predicate: normaliseLabel(redactor, 'predicate', input.predicate),
   };
+}
+
+/** Whether the configuration says that predicates of this key hold several values. */
+export function holdsSeveral({ config }: Pick<MemoryContext, 'config'>, key: string): boolean {
+  return config.memory.facts.severalValues.some((name) => predicateKey(name) === key);
 }
 
 export function checkValidTime({ validFrom, validTo }: Pick<FactValues, 'validFrom' | 'validTo'>): void {

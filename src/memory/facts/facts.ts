@@ -1,6 +1,6 @@
 import type { Transaction } from '../../db/database.ts';
 import { updateEmbeddings } from '../../db/queries/embeddings.ts';
-import { findLiveFact, listContradicting, lockFactKeys } from '../../db/queries/facts.ts';
+import { listContradicting, listLiveFacts, lockFactKeys } from '../../db/queries/facts.ts';
 import type { Columns } from '../../db/queries/memories.ts';
 import type { StoredFact } from '../../db/stored-fact.ts';
 import type { Fact } from '../../generated/prisma/client.ts';
@@ -24,7 +24,8 @@ import {
   type FactValues,
   type StoreFactInput,
 } from './fact-values.ts';
-import { endOfValidity } from './replace-fact.ts';
+import { endOfValidity, replaceFact } from './replace-fact.ts';
+import { normaliseValue } from './value-key.ts';
 
 export type { Fact };
 
@@ -47,8 +48,8 @@ export async function storeFact(context: MemoryContext, input: StoreFactInput): 
 }
 
 /** About the key that `lockFactKeys` locks. Two keys that the database tells apart may share a turn, and merely wait. */
-function turnOf({ kind, scope, subject, predicate }: FactValues): string | undefined {
-  return kind === 'event' ? undefined : JSON.stringify([scope, subject, predicate]).toLowerCase();
+function turnOf({ kind, scope, subject, predicateKey }: FactValues): string | undefined {
+  return kind === 'event' ? undefined : JSON.stringify([scope, subject, predicateKey]).toLowerCase();
 }
 
 export interface WrittenFact {
@@ -65,12 +66,13 @@ export async function writeFact(
   embedding: EmbeddedText,
   sourceSpans: readonly Span[] = [],
 ): Promise<WrittenFact> {
-  const stored = await lockLiveFact(mutation.transaction, values);
-  const live = stored === null ? null : await openLive(mutation, stored, values, embedding);
+  const [live = null, ...others] = await lockReplaced(mutation, values, embedding);
   if (live !== null && live.content === values.content) {
-    return { id: await confirmStored(mutation, live, given, values), isConfirmation: true };
+    const id = await confirmStored(mutation, live, given, values);
+    for (const other of others) await replaceFact(mutation.consequence, other, live);
+    return { id, isConfirmation: true };
   }
-  if (live !== null) await supersede(mutation, live, values);
+  for (const other of live === null ? [] : [live, ...others]) await supersede(mutation, other, values);
   await insertFact(mutation, values, live, embedding);
   await linkFact(mutation, values, live, sourceSpans);
   return { id: values.id, isConfirmation: false };
@@ -96,16 +98,41 @@ async function openLive(
 }
 
 /**
- * Returns the live fact of a key, whose writers wait from here on until this transaction ends. An event is a point in
+ * Returns the live facts whose place the new one takes, one that says the same first. Of a predicate that holds several
+ * values these are the facts of the same value, of another all of its key, which is one, unless it held several before.
+ */
+async function lockReplaced(mutation: Mutation, values: FactValues, embedding: EmbeddedText): Promise<Fact[]> {
+  const replaced: Fact[] = [];
+  for (const stored of await lockLiveFacts(mutation.transaction, values)) {
+    if (values.valueKey !== '' && !(await isSameValue(mutation, stored, values))) continue;
+    replaced.push(await openLive(mutation, stored, values, embedding));
+  }
+  return replaced.toSorted(
+    (left, right) => Number(right.content === values.content) - Number(left.content === values.content),
+  );
+}
+
+/** Compares values instead of their keys: that of a sealed fact changes with the data key. */
+async function isSameValue(
+  { context, transaction }: Mutation,
+  stored: StoredFact,
+  values: FactValues,
+): Promise<boolean> {
+  const { content } = await openRow(context, stored, transaction);
+  return normaliseValue(content) === normaliseValue(values.content);
+}
+
+/**
+ * Returns the live facts of a key, whose writers wait from here on until this transaction ends. An event is a point in
  * time: it has no key to share and nothing to supersede.
  */
-export async function lockLiveFact(
+export async function lockLiveFacts(
   transaction: Transaction,
-  { kind, ...key }: Pick<Fact, 'kind' | 'scope' | 'subject' | 'predicate'>,
-): Promise<StoredFact | null> {
-  if (kind === 'event') return null;
+  { kind, ...key }: Pick<Fact, 'kind' | 'scope' | 'subject' | 'predicateKey'>,
+): Promise<StoredFact[]> {
+  if (kind === 'event') return [];
   const [locked] = await lockFactKeys(transaction, { keys: [key] });
-  return locked === undefined ? null : findLiveFact(transaction, locked);
+  return locked === undefined ? [] : listLiveFacts(transaction, locked);
 }
 
 async function confirmStored(
@@ -209,7 +236,8 @@ const mostLookedThrough = 100;
 
 /** Live facts of the same key in other scopes that say something else, and what another butler said before. */
 async function findContradicted(mutation: Mutation, values: FactValues, live: Fact | null): Promise<string[]> {
-  if (values.kind === 'event') return [];
+  // Of a predicate that holds several values, another value is no contradiction.
+  if (values.kind === 'event' || values.valueKey !== '') return [];
   const { context, transaction } = mutation;
   // A sealed content is not handed to the database, not even to be compared.
   const content = values.isSealed ? sealedPlaceholder : values.content;

@@ -66,7 +66,7 @@ export const glossWords: readonly string[] = [...new Set([...glosses.values()].f
 
 /** Changes whenever a fact is embedded in other words: part of an embedding version, so that a change embeds anew. */
 export const textForm = createHash('sha256')
-  .update(`predicate, gloss: content (subject)\n${lexiconTable}${wordTable}`)
+  .update(`predicate, gloss: content (subject); keys of groups\n${lexiconTable}${wordTable}`)
   .digest('hex')
   .slice(0, 16);
 

@@ -12,7 +12,8 @@ export async function replaceFact(mutation: Mutation, superseded: FactInTime, su
     validTo: superseded.validTo ?? endOfValidity(superseded, successor, mutation.now),
   });
   const source = { type: 'fact', id: successor.id } as const;
-  await createLink(mutation, { source, target: { type: 'fact', id: superseded.id }, relation: 'supersedes' });
+  const target = { type: 'fact', id: superseded.id } as const;
+  await createLink(mutation.consequence, { source, target, relation: 'supersedes' });
 }
 
 /** It was true until its successor became true, as far as that is known; never before it began. */

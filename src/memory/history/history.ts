@@ -1,3 +1,4 @@
+import { predicateKey } from '../facts/lexicon.ts';
 import type { MemoryType } from '../../db/tables.ts';
 import { listLatestEvents, listStatesAt, type StatesQuery } from '../../db/queries/past-states.ts';
 import { MemoryError } from '../../shared/errors.ts';
@@ -114,7 +115,7 @@ export async function listStates(
       ...(scope !== null && (type === 'episode' ? { butler: [scope] } : { scope: ['global', scope] })),
     },
     ...(subject !== null && { subject }),
-    ...(predicate !== null && { predicate }),
+    ...(predicate !== null && { predicateKey: predicateKey(predicate) }),
   });
 }
 

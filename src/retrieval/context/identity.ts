@@ -1,3 +1,5 @@
+import { predicateKey } from '../../memory/facts/lexicon.ts';
+
 const names = ['name', 'full_name', 'first_name', 'last_name', 'nickname', 'preferred_name', 'pronouns'];
 const births = ['birthday', 'birth_date', 'date_of_birth'];
 const languages = ['language', 'preferred_language', 'native_language'];
@@ -11,7 +13,7 @@ const dangers = ['allergy', 'allergies'];
  */
 export const identityFacts = {
   subjects: ['user', 'the_user', 'owner', 'the_owner', 'me'],
-  predicates: [...names, ...births, ...languages, ...places, ...dangers],
+  predicates: [...new Set([...names, ...births, ...languages, ...places, ...dangers].map(predicateKey))],
   /** The most important ones. */
   most: 50,
 };

@@ -1,3 +1,5 @@
+import { predicateKey } from '../../memory/facts/lexicon.ts';
+
 /** What people call those around them, by the predicate of a fact that says who it is. In the form of keys. */
 const relationTable = `
 wife: wife missus
@@ -53,7 +55,7 @@ const alsoCalled: Readonly<Record<string, readonly string[]>> = {
   neighbour: ['neighbor'],
 };
 
-/** Returns the predicates of facts that say who somebody of this relation is. */
+/** Returns the keys of the predicates of facts that say who somebody of this relation is. */
 export function listRelationPredicates(relation: string): string[] {
-  return [relation, ...(alsoCalled[relation] ?? [])];
+  return [...new Set([relation, ...(alsoCalled[relation] ?? [])].map(predicateKey))];
 }

@@ -1,3 +1,4 @@
+import { predicateKey } from '../../memory/facts/lexicon.ts';
 import type { KnownPeople } from '../../db/queries/known-people.ts';
 import { identityFacts } from '../context/identity.ts';
 import { listRelationPredicates, relationsByWord } from './relations.ts';
@@ -46,8 +47,10 @@ export const ownSubjects: ReadonlySet<string> = new Set([
   'us',
 ]);
 
-const namePredicates = ['name', 'full_name', 'first_name', 'last_name', 'surname', 'nickname', 'preferred_name'];
-const calledPredicates = ['called', 'goes_by', 'prefers_to_be_called'];
+const namePredicates = ['name', 'full_name', 'first_name', 'last_name', 'surname', 'nickname', 'preferred_name'].map(
+  predicateKey,
+);
+const calledPredicates = ['called', 'goes_by', 'prefers_to_be_called'].map(predicateKey);
 /** A longer text is a prompt: it may speak of many people, and no single one is left out of its meaning. */
 const mostWords = 60;
 const longestName = 4;

@@ -190,7 +190,7 @@ describe('the memories of a type as of a moment', () => {
     expect(idsOf(await read(live))).toEqual([ids[1], ids[2], ids[3]]);
     expect(idsOf(await read({ equal: { validity: ['superseded'] } }))).toEqual([ids[0]]);
     expect(idsOf(await read({ equal: { scope: ['health'], validity: ['active'] } }))).toEqual([ids[3]]);
-    expect(idsOf(await read({ subject: ' USER', predicate: 'Food' }))).toEqual([ids[0], ids[2]]);
+    expect(idsOf(await read({ subject: ' USER', predicateKey: 'food' }))).toEqual([ids[0], ids[2]]);
     expect(await read({ subject: 'somebody else' })).toEqual({ rows: [], total: 0 });
     expect(await read({ type: 'rule', equal: { maturity: ['candidate'] } })).toEqual({ rows: [], total: 0 });
   });
@@ -198,6 +198,6 @@ describe('the memories of a type as of a moment', () => {
 
 /** A row as its events keep it: without the normalised key and the versions of its vectors. */
 function kept(fact: Fact): object {
-  const leftOut = ['subjectKey', 'predicateKey', 'embeddingVersionId', 'alternateEmbeddingVersionId'];
+  const leftOut = ['subjectKey', 'predicateKey', 'valueKey', 'embeddingVersionId', 'alternateEmbeddingVersionId'];
   return Object.fromEntries(Object.entries(fact).filter(([name]) => !leftOut.includes(name)));
 }
