@@ -78,6 +78,7 @@ const rules: Record<string, Rule> = {
   'SettleReviewInput.id': { id: 'review' },
   ruleId: { id: 'rule' },
   'StoreRuleInput.supersedes': { id: 'rule' },
+  'StoreFactInput.supersedes': { id: 'fact' },
   runId: { id: 'run' },
   receiptId: { id: 'receipt' },
   eventId: { id: 'event' },

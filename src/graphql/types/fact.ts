@@ -2,6 +2,7 @@ import { effectiveConfidence, type Permanence } from '../../memory/confidence.ts
 import type { MemoryContext } from '../../memory/context.ts';
 import { storeFact } from '../../memory/facts/facts.ts';
 import type { FactKind, FactValidity } from '../../memory/facts/fact-values.ts';
+import { findLookAlikes } from '../../memory/facts/look-alikes.ts';
 import { readablePredicate } from '../../memory/facts/note-key.ts';
 import { isSealedRow } from '../../encryption/sealing.ts';
 import { viewedAt } from '../../memory/history/snapshots.ts';
@@ -99,6 +100,10 @@ const StoreFactInput = builder.inputType('StoreFactInput', {
     observedAt: t.field({ type: 'DateTime', description: 'When it was observed. An event has now as its default.' }),
     validFrom: t.field({ type: 'DateTime', description: 'Since when it is true, if that is known.' }),
     validTo: t.field({ type: 'DateTime', description: 'Until when it is true, if that is known.' }),
+    supersedes: t.string({
+      description:
+        'UUID of a live fact that this one replaces although its predicate is another, such as one of `similar` in an earlier answer.',
+    }),
     several: t.boolean({
       description:
         'Whether the predicate holds several values: true keeps the other values, false supersedes them all. Default: the configuration says so; likes, dislikes, speaks, allergic_to, has_child and member_of do.',
@@ -136,6 +141,7 @@ const stored = writeResult('StoreFact', {
   mayConfirm: true,
   outcome: 'stored',
   superseded: supersededFact,
+  similar: { type: FactRef, find: findLookAlikes },
 });
 
 builder.mutationField('storeFact', (t) =>

@@ -22,6 +22,16 @@ function sayNear({ similar }: RuleWritten): string[] {
   return ['Rules that say nearly the same (to replace one, store it with supersedes, or forget it):', ...rules];
 }
 
+type FactWritten = WrittenResult & { similar: { id: string; subject: string; predicate: string; content: string }[] };
+
+function sayAlike({ similar }: FactWritten): string[] {
+  if (similar.length === 0) return [];
+  const facts = similar.map(
+    ({ id, subject, predicate, content }) => `- fact ${id}: ${inertText(`${subject}, ${predicate}: ${content}`)}`,
+  );
+  return ['Facts that may say the same under another name (to replace one, store it with supersedes):', ...facts];
+}
+
 export const storeTools: readonly GroupedTool[] = [
   {
     name: 'memory_store_episode',
@@ -44,14 +54,15 @@ export const storeTools: readonly GroupedTool[] = [
       mutation MemoryStoreFact($input: StoreFactInput!) {
         storeFact(input: $input) {
           ... on StoreFactPayload {
-            ${inlined}: fact { ${factFields} } confirmed ${outcomeFields} ${supersededFields} ${omissionFields}
+            ${inlined}: fact { ${factFields} } confirmed ${outcomeFields} ${supersededFields}
+            similar { id: uuid subject predicate content } ${omissionFields}
           }
           ${problemFields}
         }
       }
     `,
     annotations: writes,
-    describe: (written: WrittenResult) => describeWrite(written),
+    describe: (written: FactWritten) => [describeWrite(written), ...sayAlike(written)].join('\n'),
   },
   {
     name: 'memory_store_rule',

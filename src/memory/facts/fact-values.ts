@@ -18,7 +18,7 @@ import { requireButler, requireScope } from '../reach.ts';
 import { sealedPlaceholder } from '../../encryption/sealing.ts';
 import { normaliseContent, normaliseKey, normaliseLabel } from '../text.ts';
 import { findGloss, predicateKey } from './lexicon.ts';
-import { valueKey } from './value-key.ts';
+import { digestValue } from './value-key.ts';
 import { checkDate, checkNumber, checkOneOf, checkOptionalUuid, globalScope, normaliseTags } from '../values.ts';
 import { isNote, namesNote, noteName, notePredicate } from './note-key.ts';
 
@@ -51,6 +51,8 @@ export interface StoreFactInput {
   observedAt?: Date | null | undefined;
   validFrom?: Date | null | undefined;
   validTo?: Date | null | undefined;
+  /** A live fact that this one replaces, although its predicate or subject has another key. */
+  supersedes?: string | null | undefined;
   /** Whether the predicate holds several values. By default the configuration says so. */
   several?: boolean | null | undefined;
   idempotencyKey?: string | null | undefined;
@@ -117,7 +119,7 @@ export function normaliseFact(context: MemoryContext, input: StoreFactInput): Fa
     ...names,
     predicateKey: key,
     // An event shares its key freely, so that it needs no value in it.
-    valueKey: input.kind !== 'event' && (input.several ?? holdsSeveral(context, key)) ? valueKey(content) : '',
+    valueKey: input.kind !== 'event' && (input.several ?? holdsSeveral(context, key)) ? digestValue(content) : '',
     content,
     scope: requireScope(context, normaliseKey(redactor, 'scope', input.scope ?? globalScope)),
     kind: checkOneOf('kind', input.kind ?? 'state', factKinds),

@@ -12,6 +12,8 @@ import { mutateOnce } from '../idempotency.ts';
 import type { Span } from '../spans.ts';
 import { createLink, linkToSource, requireEpisode } from '../links/links.ts';
 import { getMemory } from '../memories.ts';
+import { MemoryError } from '../../shared/errors.ts';
+import { checkUuid } from '../values.ts';
 import { changeMemory, createMemory, mapWritten, type Mutation, type Written } from '../mutation.ts';
 import { authorize } from '../permissions.ts';
 import { isSealedRow, openRow, openRows, sealedColumns, sealedPlaceholder } from '../../encryption/sealing.ts';
@@ -20,6 +22,7 @@ import {
   checkValidTime,
   decideSealing,
   embeddedText,
+  isLive,
   normaliseFact,
   type FactValues,
   type StoreFactInput,
@@ -66,7 +69,7 @@ export async function writeFact(
   embedding: EmbeddedText,
   sourceSpans: readonly Span[] = [],
 ): Promise<WrittenFact> {
-  const [live = null, ...others] = await lockReplaced(mutation, values, embedding);
+  const [live = null, ...others] = await lockReplaced(mutation, given, values, embedding);
   if (live !== null && live.content === values.content) {
     const id = await confirmStored(mutation, live, given, values);
     for (const other of others) await replaceFact(mutation.consequence, other, live);
@@ -101,15 +104,31 @@ async function openLive(
  * Returns the live facts whose place the new one takes, one that says the same first. Of a predicate that holds several
  * values these are the facts of the same value, of another all of its key, which is one, unless it held several before.
  */
-async function lockReplaced(mutation: Mutation, values: FactValues, embedding: EmbeddedText): Promise<Fact[]> {
-  const replaced: Fact[] = [];
+async function lockReplaced(
+  mutation: Mutation,
+  { supersedes }: StoreFactInput,
+  values: FactValues,
+  embedding: EmbeddedText,
+): Promise<Fact[]> {
+  const named = supersedes == null ? null : await lockNamed(mutation, checkUuid('supersedes', supersedes), values);
+  const replaced: Fact[] = named === null ? [] : [named];
   for (const stored of await lockLiveFacts(mutation.transaction, values)) {
+    if (stored.id === named?.id) continue;
     if (values.valueKey !== '' && !(await isSameValue(mutation, stored, values))) continue;
     replaced.push(await openLive(mutation, stored, values, embedding));
   }
   return replaced.toSorted(
     (left, right) => Number(right.content === values.content) - Number(left.content === values.content),
   );
+}
+
+/** Returns the fact that the caller names as replaced. Its key and that of the new one are locked in one order. */
+async function lockNamed({ context, transaction, tenantId }: Mutation, id: string, values: FactValues): Promise<Fact> {
+  await lockFactKeys(transaction, { keys: values.kind === 'event' ? [] : [values], factIds: [id] });
+  const fact = await transaction.fact.findUnique({ where: { tenantId_id: { tenantId, id } } });
+  if (fact === null) throw new MemoryError('NOT_FOUND', `supersedes: fact ${id} is not there`);
+  if (isLive(fact.validity)) return openRow(context, fact, transaction);
+  throw new MemoryError('INVALID_TRANSITION', `supersedes: fact ${id} is ${fact.validity}, and must be live for this`);
 }
 
 /** Compares values instead of their keys: that of a sealed fact changes with the data key. */

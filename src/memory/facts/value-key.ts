@@ -10,6 +10,6 @@ export function normaliseValue(content: string): string {
 }
 
 /** A digest, because an index cannot hold a long text. */
-export function valueKey(content: string): string {
+export function digestValue(content: string): string {
   return createHash('sha256').update(normaliseValue(content)).digest('hex').slice(0, 32);
 }

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRows } from '../../../src/encryption/sealing.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import type { StoreFactInput } from '../../../src/memory/facts/fact-values.ts';
 import type { Fact } from '../../../src/memory/facts/facts.ts';
 import { predicateKey, predicateGroups } from '../../../src/memory/facts/lexicon.ts';
+import { findLookAlikes } from '../../../src/memory/facts/look-alikes.ts';
 import { rekeyFacts } from '../../../src/memory/facts/rekey.ts';
 import { findDifferences } from '../../../src/memory/history/verify.ts';
 import { countList } from '../../../src/memory/lists.ts';
@@ -31,7 +33,7 @@ async function live(subject: string): Promise<string[]> {
   const facts = await core.db
     .forTenant('default')
     .client.fact.findMany({ where, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] });
-  return facts.map(({ predicate, content }) => `${predicate}: ${String(content)}`);
+  return (await openRows(context(), facts)).map(({ predicate, content }) => `${predicate}: ${content}`);
 }
 
 describe('one thing under several names', () => {
@@ -108,6 +110,24 @@ describe('a predicate that holds several values', () => {
       ),
     );
     await expect(copy).rejects.toThrow('facts_one_live_per_key');
+  });
+});
+
+describe('a fact under a name that the lexicon does not know', () => {
+  it('names what looks alike, and replaces what the caller names', async () => {
+    const subject = newSubject();
+    const first = await store(subject, 'gate_code', '4711');
+    await store(subject, 'dog', 'Rex');
+    const second = await store(subject, 'garden_gate_code', '5822');
+    expect((await findLookAlikes(context(), second.id)).map(({ id }) => id)).toEqual([first.id]);
+    expect(await live(subject)).toHaveLength(3);
+    const third = await store(subject, 'entrance', '6933', { supersedes: first.id });
+    expect(third.supersedesId).toBe(first.id);
+    expect(await live(subject)).toEqual(['dog: Rex', 'garden_gate_code: 5822', 'entrance: 6933']);
+    await expect(store(subject, 'entry', '1', { supersedes: first.id })).rejects.toThrow('is superseded');
+    await undoEvent(context(), { eventId: await lastEventOf(core, third.id, 'fact.stored') });
+    expect(await live(subject)).toEqual(['gate_code: 4711', 'dog: Rex', 'garden_gate_code: 5822']);
+    expect(await findDifferences(context())).toEqual([]);
   });
 });
 

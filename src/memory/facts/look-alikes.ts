@@ -1,0 +1,58 @@
+import { listFactsOfSubject, type NearFact } from '../../db/queries/look-alikes.ts';
+import type { Fact } from '../../generated/prisma/client.ts';
+import { openRows } from '../../encryption/sealing.ts';
+import type { MemoryContext } from '../context.ts';
+import { findGloss } from './lexicon.ts';
+import { normalisePredicate } from './predicate-names.ts';
+
+const mostNamed = 3;
+/** A fact below this is about something else. Most facts of one subject are. */
+const leastLikeness = 0.35;
+
+/**
+ * Finds live facts of the same scope and subject that may say the same under another name, at most three, the most alike
+ * first. Names, glosses and vectors only propose: they cannot tell the same from the similar.
+ */
+export async function findLookAlikes(context: MemoryContext, id: string): Promise<Fact[]> {
+  const { tenantId } = context.principal;
+  const { client } = context.db;
+  const fact = await client.fact.findUnique({ where: { tenantId_id: { tenantId, id } } });
+  if (fact === null || fact.kind !== 'state') return [];
+  const ranked = (await listFactsOfSubject(client, id))
+    .map((other) => ({ id: other.id, likeness: likenessOf(fact.predicate, other) }))
+    .filter(({ likeness }) => likeness >= leastLikeness)
+    .toSorted((left, right) => right.likeness - left.likeness)
+    .slice(0, mostNamed);
+  const rows = await client.fact.findMany({ where: { tenantId, id: { in: ranked.map((one) => one.id) } } });
+  const place = new Map(ranked.map((one, index) => [one.id, index]));
+  const opened = await openRows(context, rows);
+  return opened.toSorted((left, right) => (place.get(left.id) ?? 0) - (place.get(right.id) ?? 0));
+}
+
+/** From 0 to 1: the share of common words of the names, or of the names with their glosses, or the nearness of the vectors. */
+function likenessOf(predicate: string, { predicate: other, similarity }: NearFact): number {
+  const names = shareOf(wordsOf(predicate), wordsOf(other));
+  const glosses = shareOf(glossWordsOf(predicate), glossWordsOf(other));
+  return Math.max(names, glosses, similarity ?? 0);
+}
+
+function shareOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  const common = [...one].filter((word) => other.has(word)).length;
+  return common / Math.max(1, Math.min(one.size, other.size));
+}
+
+function wordsOf(predicate: string): Set<string> {
+  return new Set(normalisePredicate(predicate).split('_'));
+}
+
+const fillers = new Set(
+  'someone something where when which what who how the and for with has have that from'.split(' '),
+);
+
+function glossWordsOf(predicate: string): Set<string> {
+  const words =
+    findGloss(predicate)
+      .toLowerCase()
+      .match(/[a-z]{3,}/g) ?? [];
+  return new Set([...wordsOf(predicate), ...words.filter((word) => !fillers.has(word))]);
+}
