@@ -131,7 +131,11 @@ const SettleReviewInput = builder.inputType('SettleReviewInput', {
   description: 'How to settle a review.',
   fields: (t) => ({
     id: t.string({ required: true, description: 'UUID of the review.' }),
-    outcome: t.field({ type: SettlementEnum, required: true, description: 'Which of the two facts holds, or both.' }),
+    outcome: t.field({
+      type: SettlementEnum,
+      required: true,
+      description: 'The decision: one fact supersedes the other, or both stay.',
+    }),
     idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
   }),
 });
