@@ -36,7 +36,8 @@ let world: TestApp;
 let door: Door;
 beforeAll(async () => {
   server = await startModelServer();
-  const llm = { baseUrl: server.baseUrl, model: 'scripted', timeoutSeconds: 5, requestsPerMinute: 10_000 };
+  // Longer than any answer takes on a busy machine: the first one also waits until the client of the model is loaded.
+  const llm = { baseUrl: server.baseUrl, model: 'scripted', timeoutSeconds: 600, requestsPerMinute: 10_000 };
   // So large that half of half of it, as failures make it, still holds all that was said.
   const batchSize = 100_000;
   world = await createTestApp(consolidationConfig({ engine: 'llm', maxAttempts: 20, batchSize, llm }));
@@ -69,6 +70,14 @@ function job(name: string): MemoryContext {
 }
 
 const consolidate = (): Promise<SweepReport> => sweepConsolidation(job('consolidate'), { dryRun: false });
+
+/** For a model that never answers. */
+const consolidateImpatiently = (): Promise<SweepReport> => {
+  const context = job('consolidate');
+  const { llm } = context.config.memory.consolidation;
+  const config = consolidationConfig({ ...context.config.memory.consolidation, llm: { ...llm, timeoutSeconds: 1 } });
+  return sweepConsolidation({ ...context, config }, { dryRun: false });
+};
 
 const sessions = [uuidv7(), uuidv7(), uuidv7()];
 const said: string[][] = [
@@ -132,7 +141,7 @@ describe('before there is a model that answers', () => {
     ['blank', completion('  \n'), 'blank text', 2],
     ['JSON that breaks off', completion('{"new_facts": [{"subject":'), 'text in which there is none', 3],
     ['a list', completion('[]'), 'in which there is none', 4],
-    ['nothing in time', silence, 'did not answer within 5 s', 5],
+    ['nothing in time', silence, 'did not answer within 1 s', 5],
     ['429', status(429, { 'retry-after': '1800' }), 'answered 429', 6],
     ['500', status(500), 'answered 500', 7],
     ['without an end', endlessAnswer, 'longer than 4194304 bytes', 8],
@@ -143,7 +152,8 @@ describe('before there is a model that answers', () => {
     passHours(5);
     server.script(answer);
     const before = server.requests.length;
-    expect(await consolidate()).toMatchObject({ runs: 1, failedRuns: 1, episodes: 0, factsCreated: 0 });
+    const sweep = answer === silence ? consolidateImpatiently : consolidate;
+    expect(await sweep()).toMatchObject({ runs: 1, failedRuns: 1, episodes: 0, factsCreated: 0 });
     expect(server.requests).toHaveLength(before + 1);
     const run = await client().consolidationRun.findFirstOrThrow({ orderBy: { startedAt: 'desc' } });
     expect(run).toMatchObject({ status: 'failed', engine: 'llm', factsCreated: 0, leaseExpiresAt: null });
