@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { defineConfig } from 'vitest/config';
@@ -25,17 +26,24 @@ const isDrills = process.env['BUTLER_TEST_DRILLS'] === '1';
 const only = (files: string[]): string[] => (isDrills ? files.filter((file) => drills.includes(file)) : files);
 
 /**
- * Slow files that `npm test` runs on one engine and the drills on the other: a process starts sooner on PostgreSQL, and
- * the rest of the command line is about the embedded database. With one engine chosen, that engine runs them all.
+ * Files that `npm test` runs on one engine and the drills on the other. The doors know no engine: what lies under them is
+ * tested on both. A process starts sooner on PostgreSQL, and the rest of the command line is about the embedded database.
+ * A file of a door that asks for the engine runs on both. With one engine chosen, that engine runs them all.
  */
-const slow = /\/test\/(commands|isolation)\//;
-const quickestOnPostgres = /\/test\/(commands\/commands\.|isolation\/)/;
+const onOneEngine = /\/test\/(commands|isolation|http|graphql|mcp)\//;
+const onPglite = /\/test\/commands\/(?!commands\.|stop\.|failed-start\.|mcp-stdio\.)/;
+
+function runsOnBoth(file: string): boolean {
+  const isAboutEngine = (): boolean =>
+    !file.includes('/test/commands/') && readFileSync(file, 'utf8').includes('testEngine');
+  return !onOneEngine.test(file) || isAboutEngine();
+}
 
 function listFilesFor(engine: string): string[] {
   if (engines.length === 1) return only(perEngine);
   const isTurn = (file: string): boolean => {
-    if (!slow.test(file)) return !isDrills || drills.includes(file);
-    const engineOfTests = quickestOnPostgres.test(file) ? 'postgres' : 'pglite';
+    if (runsOnBoth(file)) return !isDrills || drills.includes(file);
+    const engineOfTests = onPglite.test(file) ? 'pglite' : 'postgres';
     return isDrills ? drills.includes(file) || engine !== engineOfTests : engine === engineOfTests;
   };
   return perEngine.filter(isTurn);
