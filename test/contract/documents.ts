@@ -589,6 +589,21 @@ export const editRule = graphql(/* GraphQL */ `
   }
 `);
 
+export const settleReview = graphql(/* GraphQL */ `
+  mutation ContractSettleReview($input: SettleReviewInput!) {
+    settleReview(input: $input) {
+      ... on SettleReviewPayload {
+        value: review {
+          id: uuid
+          outcome
+        }
+        eventId
+      }
+      ...ContractProblem
+    }
+  }
+`);
+
 export const linkMemories = graphql(/* GraphQL */ `
   mutation ContractLinkMemories($input: LinkMemoriesInput!) {
     linkMemories(input: $input) {

@@ -34,6 +34,7 @@ import { storeRule, type StoreRuleInput } from '../../src/memory/rules/rules.ts'
 import { markRule, type MarkRuleInput } from '../../src/memory/rules/rule-marks.ts';
 import type { DueEviction } from '../../src/db/queries/eviction.ts';
 import { readStats, type Count } from '../../src/lifecycle/stats.ts';
+import { settleReview, type SettleReviewInput } from '../../src/memory/reviews/settle-review.ts';
 import { undoEvent, type UndoInput } from '../../src/memory/history/undo.ts';
 import { buildContext, type ContextInput } from '../../src/retrieval/context/context.ts';
 import { explainMemory, type ExplainQueryInput } from '../../src/retrieval/explain/explain.ts';
@@ -66,6 +67,7 @@ export interface Door {
   editRule?: (input: EditRuleInput) => Promise<View>;
   changeRule?: (change: RuleChange, input: RuleWrite) => Promise<View>;
   linkMemories?: (input: LinkMemoriesInput) => Promise<LinkView>;
+  settleReview?: (input: SettleReviewInput) => Promise<View>;
   storeNote(input: StoreNoteInput): Promise<View>;
   /** The ids, in the order given. */
   ingestEpisodes(episodes: StoreEpisodeInput[]): Promise<string[]>;
@@ -218,6 +220,10 @@ async function openCoreDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
     editRule: (input) => ask((context) => editRule(context, input)),
     changeRule: (change, input) => ask((context) => ruleChanges[change](context, input)),
     linkMemories: async (input) => viewOfLink(await write((context) => linkMemories(context, input))),
+    settleReview: async (input) => {
+      const { id, outcome } = await write((context) => settleReview(context, input));
+      return { id, outcome };
+    },
     storeNote: (input) => ask((context) => storeNote(context, input)),
     ingestEpisodes: async (episodes) => {
       const stored = await write((context) => ingestEpisodes(context, episodes));
@@ -329,6 +335,7 @@ async function openGraphQLDoor({ app }: TestApp, caller?: Caller): Promise<Door>
     editRule: (input) => ask(documents.editRule, { input: input as never }),
     changeRule: (change, input) => ask(ruleChanges[change], { input: input as never }),
     linkMemories: async (input) => (await ask(documents.linkMemories, { input: input as never })) as never,
+    settleReview: (input) => ask(documents.settleReview, { input: input as never }),
     storeNote: (input) => ask(documents.storeNote, { input: input as never }),
     ingestEpisodes: async (episodes) => {
       const answer = await ask(documents.ingestEpisodes, { input: { episodes: episodes as never } });

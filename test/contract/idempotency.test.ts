@@ -2,6 +2,9 @@ import { getNamedType, isInputObjectType, type GraphQLInputType } from 'graphql'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';
 import { lastEventOf } from '../support/core.ts';
+import { writeConfirmation } from '../../src/memory/confirm-and-forget.ts';
+import { mutate } from '../../src/memory/mutation.ts';
+import { openReview } from '../../src/memory/reviews/reviews.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { throughEveryDoor, type Door, type RuleChange } from './doors.ts';
 
@@ -28,6 +31,16 @@ describe('a write under an idempotency key', () => {
   const newRule = async (open: Door): Promise<string> => (await open.storeRule({ content: newName() })).id;
   const newFact = async (open: Door): Promise<string> =>
     (await open.storeFact({ subject: 'user', predicate: newName(), content: 'tea' })).id;
+
+  async function newReview(open: Door): Promise<string> {
+    const factIds = [await newFact(open), await newFact(open)] as const;
+    const { memory } = testApp.app.createContext({});
+    const { value: id } = await mutate(memory, async (mutation) => {
+      await writeConfirmation(mutation, { type: 'fact', id: factIds[1] });
+      return openReview(mutation, { kind: 'same_thing', factIds, reason: 'looks_alike' });
+    });
+    return id ?? '';
+  }
 
   /** Of the same kind for one memory and for another one. */
   async function onEither(
@@ -145,6 +158,18 @@ describe('a write under an idempotency key', () => {
         return {
           send: (idempotencyKey) => linkMemories({ ...ends, relation: 'supports', idempotencyKey }),
           sendOther: (idempotencyKey) => linkMemories({ ...ends, relation: 'related_to', idempotencyKey }),
+        };
+      },
+    ],
+    [
+      'settleReview',
+      async (open) => {
+        const { settleReview } = open;
+        if (settleReview === undefined) return undefined;
+        const id = await newReview(open);
+        return {
+          send: (idempotencyKey) => settleReview({ id, outcome: 'keep_both', idempotencyKey }),
+          sendOther: (idempotencyKey) => settleReview({ id, outcome: 'newer_supersedes', idempotencyKey }),
         };
       },
     ],

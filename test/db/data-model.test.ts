@@ -79,6 +79,7 @@ describe('checks', () => {
     facts_reference_sessions_check: () => ({
       reference_sessions: `{${Array.from({ length: 101 }, String).join(',')}}`,
     }),
+    episodes_nothing_found_check: () => ({ nothing_found: true }),
     rules_anti_pattern_check: () => ({ maturity: 'anti_pattern' }),
     event_chain_payload_digest_check: () => ({ payload_digest: Buffer.alloc(31) }),
     erasures_hash_check: () => ({ hash: Buffer.alloc(31) }),

@@ -37,7 +37,11 @@ describe('a round trip', () => {
   ])('shows a tenant %s, in every table', async (_what, tenantId, expected) => {
     const counts = tables.map((table) => Prisma.sql`SELECT count(*) FROM ${Prisma.raw(table)}`);
 
-    expect(await scratch.database.forTenant(tenantId).roundTrip(counts)).toEqual(tables.map(() => expected));
+    const answer = await scratch.database.forTenant(tenantId).roundTrip(counts);
+
+    // A review is of two facts.
+    const rows = tables.map((table) => (expected === '1' && table === 'facts' ? '2' : expected));
+    expect(answer).toEqual(rows);
   });
 
   test('shows no row of another tenant, even when asked for by its name', async () => {
