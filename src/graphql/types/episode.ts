@@ -6,7 +6,7 @@ import { writeResult } from '../results.ts';
 import { MemoryInterface } from './memory.ts';
 
 const SegmentSpeakerEnum = builder.enumType('SegmentSpeaker', {
-  description: 'Who said a part of an episode.',
+  description: 'The speaker of a part of an episode.',
   values: {
     user: { description: 'The user.' },
     assistant: { description: 'The butler.' },
@@ -16,22 +16,22 @@ const SegmentSpeakerEnum = builder.enumType('SegmentSpeaker', {
 });
 
 const SegmentRef = builder.objectRef<Segment>('Segment').implement({
-  description: 'A part of an episode and who said it.',
+  description: 'A part of an episode and its speaker.',
   fields: (t) => ({
     speaker: t.field({
       type: SegmentSpeakerEnum,
-      description: 'Who said it.',
+      description: 'The speaker.',
       resolve: ({ speaker }) => speaker,
     }),
-    text: t.exposeString('text', { description: 'What was said.' }),
+    text: t.exposeString('text', { description: 'The words of the speaker.' }),
   }),
 });
 
 const SegmentInputRef = builder.inputType('SegmentInput', {
-  description: 'A part of an episode and who said it.',
+  description: 'A part of an episode and its speaker.',
   fields: (t) => ({
-    speaker: t.field({ type: SegmentSpeakerEnum, required: true, description: 'Who said it.' }),
-    text: t.string({ required: true, description: 'What was said.' }),
+    speaker: t.field({ type: SegmentSpeakerEnum, required: true, description: 'The speaker.' }),
+    text: t.string({ required: true, description: 'The words of the speaker.' }),
   }),
 });
 
@@ -104,7 +104,7 @@ const StoreEpisodeInput = builder.inputType('StoreEpisodeInput', {
     metadata: t.field({ type: 'JSONObject', description: 'Anything structured that should come back with it.' }),
     segments: t.field({
       type: [SegmentInputRef],
-      description: `Who said which part of it, at most ${segmentLimit}. A segment can only lower trust: text of a tool or document is never learned from, and what a user or assistant segment quotes is still left out.`,
+      description: `The parts of it by speaker, at most ${segmentLimit}. A segment can only lower trust: text of a tool or document is never learned from, and what a user or assistant segment quotes is still left out.`,
     }),
     idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
   }),

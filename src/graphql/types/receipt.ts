@@ -60,7 +60,8 @@ const ChoiceRef = builder.objectRef<ReceiptChoice>('ReceiptChoice').implement({
     score: t.exposeFloat('score', { description: 'What it was chosen by.' }),
     leftOut: t.field({
       type: [TextSpanType],
-      description: 'What was left out of the text of an episode: it no longer holds, or others of the answer say it.',
+      description:
+        'Parts of the text of an episode that the answer omits: they no longer hold, or another memory in it says the same.',
       resolve: ({ leftOut }) => [...leftOut],
     }),
     section: t.field({

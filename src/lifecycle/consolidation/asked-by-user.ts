@@ -5,7 +5,7 @@ import { readEpisodeId, type Evidence } from './output.ts';
 const reports =
   /\buser\b[^.!?]{0,60}\b(?:asks?|asked|wants?|wanted|tells?|told|requests?|requested|insists?|insisted|instructed|reminded|prefers|would like|said|says)\b/i;
 
-/** Who speaks, before what is said: not part of the sentence. */
+/** The name of the speaker before a line: not part of the sentence. */
 const label = /^[\p{L} ]{1,30}:\s*/u;
 
 /**

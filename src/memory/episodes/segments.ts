@@ -3,7 +3,7 @@ import { invalidInput } from '../../shared/errors.ts';
 import { contentLimit, normaliseContent } from '../text.ts';
 import { checkOneOf } from '../values.ts';
 
-/** Who may have said a part of an episode. What tools and documents say is data, and never learned. */
+/** Speakers of the parts of an episode. Text of tools and documents is data: nothing is learned from it. */
 export const segmentSpeakers = ['user', 'assistant', 'tool', 'document'] as const;
 
 export type SegmentSpeaker = (typeof segmentSpeakers)[number];

@@ -16,7 +16,7 @@ export interface SaidEpisode {
 export interface Reader {
   butler: string | null;
   episodes: readonly SaidEpisode[];
-  /** What the butler is told to hold. */
+  /** Facts that hold and that the butler sees. */
   facts: readonly CurrentFact[];
 }
 
@@ -30,7 +30,7 @@ export interface Sayings {
 
 /**
  * Finds where episodes say what does not hold any more: by the evidence of what was learned from them, and where there is
- * none by comparing their sentences with the outdated facts of a butler. What was said after a fact had ended is news,
+ * none by comparing their sentences with the outdated facts of a butler. A sentence that is newer than the end of the fact is news,
  * unless it also says what holds instead. One round trip.
  */
 export async function findOutdated(

@@ -33,7 +33,7 @@ export interface ContextQuestion {
 /** A memory whose line can be written. */
 export type ShownMemory = MemoryToShow & {
   id: string;
-  /** What was left out of the text of an episode. */
+  /** Parts of the text of an episode that are not shown. */
   leftOut?: readonly Span[];
 };
 

@@ -86,7 +86,7 @@ export interface ReceiptChoice extends MemoryReference {
   tokens: number | null;
   /** By which a replay knows whether the line is the same. Null for a sealed fact, too. */
   lineDigest: string | null;
-  /** What was left out of the text of an episode, since it is outdated or said by others of the answer. */
+  /** Parts of the text of an episode that are not shown: outdated, or shown with another memory of the answer. */
   leftOut: readonly Span[];
 }
 
