@@ -17,6 +17,7 @@ import { globalScope } from '../../memory/values.ts';
 import { isAskedByUser } from './asked-by-user.ts';
 import type { ClaimedEpisode } from './claim.ts';
 import { loadEchoes } from './echo-guard.ts';
+import { loadOutdated } from './outdated-guard.ts';
 import {
   checkEvidence,
   findReason,
@@ -86,12 +87,14 @@ export async function prepareItems(input: PreparationInput, parsed: ParsedOutput
   const targets = await findTargets(input.context, parsed.items);
   const contents = new Map([...input.episodes].map(([id, episode]) => [id, ownTextOf(episode)]));
   const guard = await loadEchoes(input.context, { butler: input.butler, episodes: chooseCited(parsed.items, input) });
+  const outdated = await loadOutdated(input.context, input.butler, chooseCited(parsed.items, input));
   const refused: RefusedItem[] = [...parsed.refused];
   const drafts: Draft[] = [];
   for (const item of parsed.items) {
     try {
       const evidence = checkEvidence(item.value.evidence, contents);
       const draft = toDraft(input, item, guard.requireNews(item.value.evidence, evidence), targets);
+      if ('given' in draft) outdated.requireCurrent(draft.values, draft.evidence);
       drafts.push({ ...draft, spans: findSpans(item.value.evidence, contents) });
     } catch (error) {
       const reason = findReason(error);

@@ -47,6 +47,20 @@ export async function findOutdated(
   });
 }
 
+/**
+ * Returns the facts that no longer hold and may be said in episodes, with the moment from which saying them is news.
+ * Sealed ones are left out.
+ */
+export async function listOutdatedFacts(
+  context: MemoryContext,
+  butler: string,
+  episodes: readonly SaidEpisode[],
+): Promise<OutdatedAnswer['facts']> {
+  if (episodes.length === 0) return [];
+  const [answer] = await context.db.roundTrip([toStatement(context, { butler, episodes, facts: [] })]);
+  return answer == null ? [] : (JSON.parse(answer) as OutdatedAnswer).facts;
+}
+
 function toStatement({ principal: { tenantId }, now }: MemoryContext, { butler, episodes }: Reader): Prisma.Sql {
   return selectOutdated({
     tenantId,
