@@ -12,7 +12,7 @@ import { changeMemory, mapWritten, type Mutation, type Written } from './mutatio
 import { authorize, authorizeTarget } from './permissions.ts';
 import { onlyButlerOf } from './reach.ts';
 import { settleReviewsOf } from './reviews/reviews.ts';
-import { checkUuid } from './values.ts';
+import { resolveReference } from './resolve-id.ts';
 
 export interface MemoryWrite extends MemoryReference {
   idempotencyKey?: string | null | undefined;
@@ -24,7 +24,7 @@ export async function confirmMemory(
   { idempotencyKey, ...given }: MemoryWrite,
 ): Promise<Written<Memory>> {
   authorize(context, 'mutation confirmMemory');
-  const reference = checkReference(given);
+  const reference = await resolveReference(context, given);
   const { type, id } = reference;
   if (type === 'episode') {
     throw new MemoryError(
@@ -61,7 +61,7 @@ export async function forgetMemory(
   { idempotencyKey, ...given }: MemoryWrite,
 ): Promise<Written<Memory>> {
   authorize(context, 'mutation forgetMemory');
-  const reference = checkReference(given);
+  const reference = await resolveReference(context, given);
   const { type, id } = reference;
   const written = await mutateOnce(
     context,
@@ -85,7 +85,7 @@ export async function restoreMemory(
   { idempotencyKey, ...given }: MemoryWrite,
 ): Promise<Written<Memory>> {
   authorize(context, 'mutation restoreMemory');
-  const reference = checkReference(given);
+  const reference = await resolveReference(context, given);
   const { type, id } = reference;
   const written = await mutateOnce(
     context,
@@ -134,10 +134,6 @@ export async function refuseSecondLiveFact(mutation: Mutation, id: string): Prom
   throw new MemoryError('CONFLICT', `fact ${id} cannot be restored: fact ${live.id} took its place`, {
     hint: `Forget fact ${live.id} first.`,
   });
-}
-
-function checkReference({ type, id }: MemoryReference): MemoryReference {
-  return { type, id: checkUuid('id', id) };
 }
 
 function notLive({ type, id }: MemoryReference, validity: string): MemoryError {

@@ -6,7 +6,7 @@ import type { Episode, Fact, Rule } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
 import type { MemoryReference } from './links/links.ts';
 import { openRow } from '../encryption/sealing.ts';
-import { checkUuid } from './values.ts';
+import { findId } from './resolve-id.ts';
 
 /** What the three types have in common: found, confirmed, forgotten and restored by type and id. */
 export type Memory = { type: 'episode'; row: Episode } | { type: 'fact'; row: Fact } | { type: 'rule'; row: Rule };
@@ -25,15 +25,17 @@ export function memoryTypeOf(row: MemoryRow | StoredRow): MemoryType {
 
 /** Returns null when it is not there: unknown, of another tenant, or an episode past its time. */
 export async function findMemory(context: MemoryContext, { type, id }: MemoryReference): Promise<Memory | null> {
-  return findFirst(context, [{ type, id: checkUuid('id', id) }]);
+  const found = await findId(context, 'id', id, type);
+  return found === null ? null : findFirst(context, [{ type, id: found }]);
 }
 
 /** The same where only the id is known: no two memories share one, whatever their types. */
 export async function findMemoryOfAnyType(context: MemoryContext, id: string): Promise<Memory | null> {
-  const uuid = checkUuid('id', id);
+  const found = await findId(context, 'id', id);
+  if (found === null) return null;
   return findFirst(
     context,
-    memoryTypes.map((type) => ({ type, id: uuid })),
+    memoryTypes.map((type) => ({ type, id: found })),
   );
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createToken } from '../../src/auth/tokens.ts';
 import type { Principal } from '../../src/memory/context.ts';
+import { handleOf } from '../../src/shared/handles.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
 import { expectNoDifference } from '../support/verify.ts';
@@ -80,7 +81,7 @@ describe('a rule that is corrected', () => {
         expect(door.lastWrite().similar).toContainEqual({ id: near.id, content: near['content'] });
         expect(door.lastWrite().similar).toHaveLength(1);
       }
-      if (door.lastText !== undefined) expect(door.lastText()).toContain(`- rule ${near.id}: `);
+      if (door.lastText !== undefined) expect(door.lastText()).toContain(`- rule ${handleOf(near.id)}: `);
       testApp.clock.now = new Date(testApp.clock.now.getTime() + 1000);
       expect(await door.storeRule({ ...given, supersedes: near.id })).toMatchObject({ id: stored.id });
       const eventId = door.lastWrite?.().eventId ?? door.lastEventId?.() ?? '';

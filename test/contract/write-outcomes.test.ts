@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { handleOf } from '../../src/shared/handles.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { expectNoDifference } from '../support/verify.ts';
 import { throughEveryDoor, type Door, type View, type WriteView } from './doors.ts';
@@ -50,7 +51,7 @@ describe('the answer of a write', () => {
       const { id } = await door.storeFact(given);
       await door.storeFact(given);
 
-      expectWrite({ outcome: 'confirmed' }, `Confirmed fact ${id}`, 'Kept until');
+      expectWrite({ outcome: 'confirmed' }, `Confirmed fact ${handleOf(id)}`, 'Kept until');
     });
 
     it('says which fact was superseded, with its text, and undo brings that back', async () => {
@@ -60,8 +61,8 @@ describe('the answer of a write', () => {
 
       expectWrite(
         { outcome: 'superseded', keptUntil: null, superseded: { id: first.id, content: 'in Mill Lane' } },
-        `Stored fact ${second.id}: in Sun Street`,
-        `It took the place of fact ${first.id}: in Mill Lane`,
+        `Stored fact ${handleOf(second.id)}: in Sun Street`,
+        `It took the place of fact ${handleOf(first.id)}: in Mill Lane`,
         'Kept for good.',
       );
       await undo();
@@ -80,9 +81,9 @@ describe('the answer of a write', () => {
     it('says that a note was stored and then confirmed', async () => {
       const content = `The gate code is ${++names}`;
       const note = await door.storeNote({ content });
-      expectWrite({ outcome: 'stored' }, `Stored fact ${note.id}: ${content}`, 'Kept until');
+      expectWrite({ outcome: 'stored' }, `Stored fact ${handleOf(note.id)}: ${content}`, 'Kept until');
       await door.storeNote({ content });
-      expectWrite({ outcome: 'confirmed' }, `Confirmed fact ${note.id}`);
+      expectWrite({ outcome: 'confirmed' }, `Confirmed fact ${handleOf(note.id)}`);
     });
 
     it('says until when an episode is kept', async () => {
@@ -92,15 +93,19 @@ describe('the answer of a write', () => {
 
     it('says what happened to a rule that is stored, marked, confirmed, forgotten and restored', async () => {
       const rule = await door.storeRule({ content: `Park behind house ${++names}` });
-      expectWrite({ outcome: 'stored' }, `Stored rule ${rule.id}`, 'Kept until 24 June 2026 unless confirmed.');
+      expectWrite(
+        { outcome: 'stored' },
+        `Stored rule ${handleOf(rule.id)}`,
+        'Kept until 24 June 2026 unless confirmed.',
+      );
       await door.markRule({ ruleId: rule.id, outcome: 'helpful' });
-      expectWrite({ outcome: 'marked' }, `rule ${rule.id} helped`);
+      expectWrite({ outcome: 'marked' }, `rule ${handleOf(rule.id)} helped`);
       await door.confirmMemory({ type: 'rule', id: rule.id });
-      expectWrite({ outcome: 'confirmed' }, `Confirmed rule ${rule.id}`);
+      expectWrite({ outcome: 'confirmed' }, `Confirmed rule ${handleOf(rule.id)}`);
       await door.forgetMemory({ type: 'rule', id: rule.id });
-      expectWrite({ outcome: 'forgotten', keptUntil: null }, `Forgot rule ${rule.id}`);
+      expectWrite({ outcome: 'forgotten', keptUntil: null }, `Forgot rule ${handleOf(rule.id)}`);
       await door.restoreMemory({ type: 'rule', id: rule.id });
-      expectWrite({ outcome: 'restored' }, `Restored rule ${rule.id}`, 'Kept until');
+      expectWrite({ outcome: 'restored' }, `Restored rule ${handleOf(rule.id)}`, 'Kept until');
       await undo();
       expect(await get(rule)).toMatchObject({ validity: 'retracted' });
     });

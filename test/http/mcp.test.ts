@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageManifest } from '../../src/shared/package-root.ts';
+import { handleOf } from '../../src/shared/handles.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { expectNoInternals } from '../support/internals.ts';
 import { connectMcp, type Called, type TestClient } from '../support/mcp-client.ts';
@@ -52,9 +53,11 @@ describe('a client of /mcp', () => {
 
     expect(stored).toMatchObject({
       isError: false,
-      text: expect.stringContaining(`Stored episode ${id}: User likes jasmine tea\nKept until 8 March 2026.\n`),
+      text: expect.stringContaining(
+        `Stored episode ${handleOf(id)}: User likes jasmine tea\nKept until 8 March 2026.\n`,
+      ),
     });
-    expect(found.text).toBe(`episode ${id}: User likes jasmine tea`);
+    expect(found.text).toBe(`episode ${handleOf(id)}: User likes jasmine tea`);
     expect(stored.structuredContent).toEqual({
       ...(found.structuredContent as object),
       outcome: 'stored',

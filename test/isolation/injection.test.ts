@@ -124,13 +124,14 @@ describe('a text that poses as an instruction', () => {
   /** The server's own words about a write, on a line of their own. */
   const masked = /^\d+ secrets? (or|and) personal numbers? (was|were) masked before storing\.$/;
 
+  const handle = String.raw`[a-z]{2}\d{3}[a-z]{2}`;
   const answerLines = [
     masked,
     /^Kept (?:for good|until \d{1,2} \p{L}+ \d{4}(?: unless confirmed)?)\.$/u,
     new RegExp(`^Undo with memory_undo of event ${uuid}\\.$`),
-    new RegExp(`^It took the place of (?:fact|rule) ${uuid}: `),
+    new RegExp(`^It took the place of (?:fact|rule) ${handle}: `),
     /^Rules that say nearly the same \(to replace one, store it with supersedes, or forget it\):$/,
-    new RegExp(`^- rule ${uuid}: `),
+    new RegExp(`^- rule ${handle}: `),
   ];
 
   it('is told when it is stored in one line', async () => {

@@ -104,7 +104,7 @@ const surface: Record<string, { arguments: Record<string, string>; required: str
   },
   memory_get: {
     arguments: { id: 'string', session_id: 'string', type: 'string' },
-    required: ['id', 'type'],
+    required: ['id'],
     isReadOnly: true,
   },
   memory_confirm: { ...oneMemory, isReadOnly: false },

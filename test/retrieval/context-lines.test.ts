@@ -8,7 +8,11 @@ const now = new Date('2026-03-01T12:00:00.000Z');
 const before = (milliseconds: number): Date => new Date(now.getTime() - milliseconds);
 const day = 86_400_000;
 
+const id = '01981f6e-8a5c-7000-8000-000000000000';
+const handle = 'aa000aa';
+
 const plainFact = {
+  id,
   subject: 'user',
   predicate: 'favourite_drink',
   content: 'tea',
@@ -26,21 +30,21 @@ const factLine = (change: Partial<Fact>): string => lineOf({ type: 'fact', row: 
 
 describe('the line of a fact', () => {
   it('names subject and predicate, unless the content does', () => {
-    expect(factLine({})).toBe('- user, favourite drink: tea [stable, confirmed 2d ago]');
+    expect(factLine({})).toBe(`- user, favourite drink: tea [stable, confirmed 2d ago, ${handle}]`);
     expect(factLine({ content: 'The favourite drink of the user is tea' })).toBe(
-      '- The favourite drink of the user is tea [stable, confirmed 2d ago]',
+      `- The favourite drink of the user is tea [stable, confirmed 2d ago, ${handle}]`,
     );
   });
 
   it('tells the confidence that is left when it is below 1', () => {
-    expect(factLine({ confidence: 0.9, decayRate: 0.1 })).toContain('[stable, confirmed 2d ago, confidence 0.74]');
+    expect(factLine({ confidence: 0.9, decayRate: 0.1 })).toContain('[stable, confirmed 2d ago, confidence 0.74,');
     expect(factLine({ confidence: 0.999 })).not.toContain('confidence');
   });
 
   it('tells when it was stored if it was never confirmed, when it happened if it is an event, and when it ended', () => {
-    expect(factLine({ lastConfirmedAt: null })).toContain('[stable, stored 3d ago]');
-    expect(factLine({ kind: 'event', observedAt: before(5 * day) })).toContain('[stable, observed 5d ago]');
-    expect(factLine({ validTo: before(day) })).toContain('[stable, confirmed 2d ago, ended 1d ago]');
+    expect(factLine({ lastConfirmedAt: null })).toContain('[stable, stored 3d ago,');
+    expect(factLine({ kind: 'event', observedAt: before(5 * day) })).toContain('[stable, observed 5d ago,');
+    expect(factLine({ validTo: before(day) })).toContain('[stable, confirmed 2d ago, ended 1d ago,');
     expect(factLine({ validTo: new Date(now.getTime() + day) })).not.toContain('ended');
   });
 });
@@ -48,13 +52,27 @@ describe('the line of a fact', () => {
 describe('the lines of rules and episodes', () => {
   it('tell maturity and scope, or when it happened', () => {
     const rule = { ...plainFact, content: 'Ask first', maturity: 'proven', scope: 'global' } as unknown as Rule;
-    const episode = { content: 'Tea', observedAt: before(2 * 3_600_000), createdAt: now } as Episode;
+    const episode = { id, content: 'Tea', observedAt: before(2 * 3_600_000), createdAt: now } as Episode;
 
-    expect(lineOf({ type: 'rule', row: rule }, now)).toBe('- Ask first [proven, global]');
+    expect(lineOf({ type: 'rule', row: rule }, now)).toBe(`- Ask first [proven, global, ${handle}]`);
     expect(lineOf({ type: 'rule', row: { ...rule, maturity: 'anti_pattern' } }, now)).toBe(
-      '- WARNING: Ask first [anti_pattern, global]',
+      `- WARNING: Ask first [anti_pattern, global, ${handle}]`,
     );
-    expect(lineOf({ type: 'episode', row: episode }, now)).toBe('- [2h ago] Tea');
+    expect(lineOf({ type: 'episode', row: episode }, now)).toBe(`- [2h ago, ${handle}] Tea`);
+  });
+});
+
+describe('the line of a rule that the user asked for', () => {
+  const asked = (askedByUserAt: Date, maturity = 'candidate'): string =>
+    lineOf({ type: 'rule', row: { ...plainFact, maturity, scope: 'global', askedByUserAt } as unknown as Rule }, now);
+
+  it('says so with the day, and the year where it is another', () => {
+    expect(asked(new Date('2026-01-31T23:59:59Z'))).toContain('[asked by the user, 31 January, candidate, global');
+    expect(asked(new Date('2025-09-23T08:00:00Z'))).toContain('[asked by the user, 23 September 2025, candidate');
+  });
+
+  it('does not say so of a warning, which says the opposite', () => {
+    expect(asked(now, 'anti_pattern')).not.toContain('asked');
   });
 });
 

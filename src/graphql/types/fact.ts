@@ -96,7 +96,9 @@ const StoreFactInput = builder.inputType('StoreFactInput', {
     sourceButler: t.string({
       description: 'The butler that learned it. Default: the caller. The role butler can name only itself.',
     }),
-    sourceEpisodeId: t.string({ description: 'UUID of the episode it was learned from; a link is made to it.' }),
+    sourceEpisodeId: t.string({
+      description: 'UUID or handle of the episode it was learned from; a link is made to it.',
+    }),
     observedAt: t.field({ type: 'DateTime', description: 'When it was observed. An event has now as its default.' }),
     validFrom: t.field({ type: 'DateTime', description: 'Since when it is true, if that is known.' }),
     validTo: t.field({ type: 'DateTime', description: 'Until when it is true, if that is known.' }),

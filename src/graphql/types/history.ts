@@ -63,12 +63,12 @@ builder.queryField('history', (t) =>
     description: 'All that was ever done to a memory, oldest first, with the memory as it was each time.',
     args: {
       type: t.arg({ type: MemoryTypeEnum, required: true, description: 'The memory type: episode, fact or rule.' }),
-      id: t.arg.string({ required: true, description: 'UUID of the memory.' }),
+      id: t.arg.string({ required: true, description: 'UUID or handle of the memory.' }),
     },
-    resolve: async (_root, reference, { memory }) => ({
-      ...reference,
-      versions: await readHistory(memory, reference),
-    }),
+    resolve: async (_root, reference, { memory }) => {
+      const versions = await readHistory(memory, reference);
+      return { type: reference.type, id: versions[0]?.event.entityId ?? reference.id, versions };
+    },
   }),
 );
 
@@ -86,7 +86,7 @@ const PastRef = builder.objectRef<PastShape>('PastState').implement({
       description: 'One memory as it was; null if it was not there.',
       args: {
         type: t.arg({ type: MemoryTypeEnum, required: true, description: 'The memory type: episode, fact or rule.' }),
-        id: t.arg.string({ required: true, description: 'UUID of the memory.' }),
+        id: t.arg.string({ required: true, description: 'UUID or handle of the memory.' }),
       },
       resolve: ({ at }, reference, { memory }) => findMemoryAsOf(memory, reference, at),
     }),

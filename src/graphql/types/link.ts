@@ -150,7 +150,7 @@ const MemoryReferenceInput = builder.inputType('MemoryReferenceInput', {
   description: 'One memory, by type and UUID.',
   fields: (t) => ({
     type: t.field({ type: MemoryTypeEnum, required: true, description: 'The memory type: episode, fact or rule.' }),
-    id: t.string({ required: true, description: 'UUID of the memory.' }),
+    id: t.string({ required: true, description: 'UUID or handle of the memory.' }),
   }),
 });
 

@@ -15,6 +15,7 @@ import { confirmMemory, forgetMemory, restoreMemory } from '../../memory/confirm
 import { mapWritten } from '../../memory/mutation.ts';
 import { openRow } from '../../encryption/sealing.ts';
 import { checkOptionalUuid } from '../../memory/values.ts';
+import { handleOf } from '../../shared/handles.ts';
 import { builder, decodeGlobalId } from '../builder.ts';
 import { countReferenceArgument } from '../count-reference.ts';
 import { GenerationEnum, MemoryTypeEnum } from '../enums.ts';
@@ -38,6 +39,11 @@ export const MemoryInterface = builder.interfaceRef<MemoryRow | StoredRow>('Memo
       resolve: (row) => memoryTypeOf(row),
     }),
     uuid: t.expose('id', { type: 'UUID', description: 'The id as MCP tools give and take it.' }),
+    handle: t.string({
+      description:
+        'Short name of it, such as "ab123cd", which is taken wherever the UUID of a memory is. Unique but for rare cases, which are refused with longer ones.',
+      resolve: ({ id }) => handleOf(id),
+    }),
     content: t.string({
       description: 'What happened, what holds, or what to do.',
       resolve: async (row, _args, { memory }) => (await openRow(memory, row)).content,
@@ -81,7 +87,7 @@ builder.queryField('memory', (t) =>
     args: {
       ...countReferenceArgument,
       type: t.arg({ type: MemoryTypeEnum, description: 'The memory type, if it is known.' }),
-      id: t.arg.string({ required: true, description: 'UUID of the memory, or its global id.' }),
+      id: t.arg.string({ required: true, description: 'UUID or handle of the memory, or its global id.' }),
       sessionId: t.arg.string({
         description: 'UUID of the session that asks. Default for promotion: one session for each butler and UTC day.',
       }),
@@ -115,7 +121,7 @@ const MemoryWriteInput = builder.inputType('MemoryWriteInput', {
   description: 'Which memory is meant.',
   fields: (t) => ({
     type: t.field({ type: MemoryTypeEnum, required: true, description: 'The memory type: episode, fact or rule.' }),
-    id: t.string({ required: true, description: 'UUID of the memory.' }),
+    id: t.string({ required: true, description: 'UUID or handle of the memory.' }),
     idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
   }),
 });

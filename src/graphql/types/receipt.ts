@@ -253,7 +253,7 @@ const ExplainInput = builder.inputType('ExplainInput', {
     receiptId: t.string({ description: 'UUID of a receipt. Alone.' }),
     query: t.string({ description: 'The text that is asked with.' }),
     type: t.field({ type: MemoryTypeEnum, description: 'The memory type: episode, fact or rule.' }),
-    id: t.string({ description: 'UUID of the memory.' }),
+    id: t.string({ description: 'UUID or handle of the memory.' }),
     kind: t.field({ type: ReceiptKindEnum, description: 'How the text is asked. Default recall.' }),
     types: t.field({
       type: [MemoryTypeEnum],

@@ -104,10 +104,12 @@ const StoreRuleInput = builder.inputType('StoreRuleInput', {
     sourceButler: t.string({
       description: 'The butler that learned it. Default: the caller. The role butler can name only itself.',
     }),
-    sourceEpisodeId: t.string({ description: 'UUID of the episode it was learned from; a link is made to it.' }),
+    sourceEpisodeId: t.string({
+      description: 'UUID or handle of the episode it was learned from; a link is made to it.',
+    }),
     supersedes: t.string({
       description:
-        'UUID of a rule of the same scope that it replaces: that one is forgotten, and undo brings it back. The role butler replaces its own rules only.',
+        'UUID or handle of a rule of the same scope that it replaces: that one is forgotten, and undo brings it back. The role butler replaces its own rules only.',
     }),
     idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
   }),
@@ -129,7 +131,7 @@ builder.queryField('rule', (t) =>
 const MarkRuleInput = builder.inputType('MarkRuleInput', {
   description: 'How an application of a rule went.',
   fields: (t) => ({
-    ruleId: t.string({ required: true, description: 'UUID of the rule.' }),
+    ruleId: t.string({ required: true, description: 'UUID or handle of the rule.' }),
     reason: t.string({ description: 'Why it helped or did harm; a warning made of the rule will say it.' }),
     evidence: t.field({ type: 'JSONObject', description: 'Anything structured that backs the judgement.' }),
     sessionId: t.string({ description: 'UUID of the session it was applied in.' }),
@@ -140,7 +142,7 @@ const MarkRuleInput = builder.inputType('MarkRuleInput', {
 const RuleWriteInput = builder.inputType('RuleWriteInput', {
   description: 'Which rule is meant.',
   fields: (t) => ({
-    ruleId: t.string({ required: true, description: 'UUID of the rule.' }),
+    ruleId: t.string({ required: true, description: 'UUID or handle of the rule.' }),
     idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
   }),
 });
@@ -148,7 +150,7 @@ const RuleWriteInput = builder.inputType('RuleWriteInput', {
 const EditRuleInput = builder.inputType('EditRuleInput', {
   description: 'A rule and what it is to say from now on.',
   fields: (t) => ({
-    ruleId: t.string({ required: true, description: 'UUID of the rule.' }),
+    ruleId: t.string({ required: true, description: 'UUID or handle of the rule.' }),
     content: t.string({ required: true, description: 'What to do, as an instruction.' }),
     askedByUser: t.boolean({ description: 'True if the user asked for the new text. Default false.' }),
     importance: t.float({ description: 'From 1 (trivial) to 10 (vital). Kept if not given.' }),

@@ -7,7 +7,8 @@ import { onlyButlerOf, requireButler } from '../../memory/reach.ts';
 import { loadMemories, referenceKey } from '../../memory/memories.ts';
 import { mapWritten, mutate, type Written } from '../../memory/mutation.ts';
 import { normaliseName } from '../../memory/text.ts';
-import { checkDate, checkLimit, checkOneOf, checkUuid } from '../../memory/values.ts';
+import { resolveId } from '../../memory/resolve-id.ts';
+import { checkDate, checkLimit, checkOneOf } from '../../memory/values.ts';
 import { getDueConditions } from './claim.ts';
 import { requeuePending } from './episode-states.ts';
 import { engineNames } from './run.ts';
@@ -67,7 +68,7 @@ function explainRefusal(context: MemoryContext, episode: Episode | undefined): s
 }
 
 async function chooseIds(context: MemoryContext, input: RequeueInput): Promise<string[]> {
-  if (input.ids !== null && input.ids !== undefined) return checkIds(input);
+  if (input.ids !== null && input.ids !== undefined) return resolveIds(context, checkIds(input));
   const filter = {
     statuses: chooseStatuses(input),
     engine: input.engine ? checkOneOf('engine', input.engine, engineNames) : null,
@@ -80,7 +81,12 @@ async function chooseIds(context: MemoryContext, input: RequeueInput): Promise<s
   return listToRequeue(context.db.client, filter);
 }
 
-function checkIds({ ids, status, engine, nothingFound, butler, since }: RequeueInput): string[] {
+async function resolveIds(context: MemoryContext, given: readonly string[]): Promise<string[]> {
+  const ids = given.map((id, place) => resolveId(context, `ids[${place}]`, id, 'episode'));
+  return [...new Set(await Promise.all(ids))];
+}
+
+function checkIds({ ids, status, engine, nothingFound, butler, since }: RequeueInput): readonly string[] {
   const given = ids ?? [];
   if (given.length === 0 || given.length > mostRequeued) {
     throw invalidInput('ids', `1 to ${mostRequeued} ids of episodes`, given.length);
@@ -91,7 +97,7 @@ function checkIds({ ids, status, engine, nothingFound, butler, since }: RequeueI
       'ids: alone, or else status, engine, nothing_found, butler and since; given both',
     );
   }
-  return [...new Set(given.map((id, place) => checkUuid(`ids[${place}]`, id)))];
+  return given;
 }
 
 /** Consolidated episodes are requeued by engine or by what was found, because otherwise that would be all of them. */

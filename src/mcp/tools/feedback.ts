@@ -3,6 +3,7 @@ import { inlined } from '../bridge/operation.ts';
 import {
   describeWrite,
   memoryFields,
+  nameOf,
   omissionFields,
   outcomeFields,
   problemFields,
@@ -27,21 +28,21 @@ export const feedbackTools: readonly GroupedTool[] = [
     `,
     annotations: { ...writes, idempotentHint: true },
     describe: (written: WrittenResult) =>
-      describeWrite(written, `Confirmed ${written.type} ${written.id}: ${inertText(written.content)}`),
+      describeWrite(written, `Confirmed ${nameOf(written)}: ${inertText(written.content)}`),
   },
   {
     name: 'memory_mark_helpful',
     title: 'Say that a rule helped',
     operation: markOperation('MemoryMarkHelpful', 'markRuleHelpful'),
     annotations: writes,
-    describe: (rule: RuleResult) => describeWrite(rule, `Noted: rule ${rule.id} helped; it is ${rule.maturity}.`),
+    describe: (rule: RuleResult) => describeWrite(rule, `Noted: ${nameOf(rule)} helped; it is ${rule.maturity}.`),
   },
   {
     name: 'memory_mark_harmful',
     title: 'Say that a rule did harm',
     operation: markOperation('MemoryMarkHarmful', 'markRuleHarmful'),
     annotations: writes,
-    describe: (rule: RuleResult) => describeWrite(rule, `Noted: rule ${rule.id} did harm; it is ${rule.maturity}.`),
+    describe: (rule: RuleResult) => describeWrite(rule, `Noted: ${nameOf(rule)} did harm; it is ${rule.maturity}.`),
   },
 ];
 

@@ -1,3 +1,4 @@
+import { handleOf } from '../../shared/handles.ts';
 import { inertText } from '../../shared/untrusted-text.ts';
 
 /** What a write did not store; see `describeOmissions`. */
@@ -133,14 +134,17 @@ export function describeWrite(written: WrittenResult, what = sayOutcome(written)
   const { superseded, event_id: eventId } = written;
   return [
     what,
-    ...(superseded ? [`It took the place of ${written.type} ${superseded.id}: ${inertText(superseded.content)}`] : []),
+    ...(superseded
+      ? [`It took the place of ${nameOf({ ...written, id: superseded.id })}: ${inertText(superseded.content)}`]
+      : []),
     ...sayKept(written),
     ...(eventId === null ? [] : [`Undo with memory_undo of event ${eventId}.`]),
   ].join('\n');
 }
 
-function sayOutcome({ outcome, type, id, content }: WrittenResult): string {
-  const memory = `${type} ${id}`;
+function sayOutcome(written: WrittenResult): string {
+  const { outcome, content } = written;
+  const memory = nameOf(written);
   const text = inertText(content);
   if (outcome === 'confirmed') return `Confirmed ${memory}, which was known: ${text}`;
   if (outcome === 'forgotten') return `Forgot ${memory}: ${text}\nmemory_restore brings it back.`;
@@ -158,6 +162,11 @@ function sayKept({ type, kept_until: until, outcome }: WrittenResult): string[] 
 /** The day in UTC, as in "12 March 2027". */
 function formatDay(moment: string): string {
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(moment));
+}
+
+/** Names a memory by its type and handle, which is shorter than its id. */
+export function nameOf({ type, id }: Pick<MemoryResult, 'type' | 'id'>): string {
+  return `${type} ${handleOf(id)}`;
 }
 
 /** The part of a tool's result that every memory has. */

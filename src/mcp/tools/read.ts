@@ -1,6 +1,6 @@
 import { inertText } from '../../shared/untrusted-text.ts';
 import { inlined } from '../bridge/operation.ts';
-import { briefMemoryFields, memoryFields, type MemoryResult } from './fields.ts';
+import { briefMemoryFields, memoryFields, nameOf, type MemoryResult } from './fields.ts';
 import { reads, type GroupedTool } from './tool.ts';
 
 const matchFields = /* GraphQL */ `
@@ -46,12 +46,12 @@ export const readTools: readonly GroupedTool[] = [
     name: 'memory_get',
     title: 'Get a memory',
     operation: /* GraphQL */ `
-      query MemoryGet($type: MemoryType!, $id: String!, $sessionId: String) {
+      query MemoryGet($type: MemoryType, $id: String!, $sessionId: String) {
         memory(type: $type, id: $id, sessionId: $sessionId, countReference: true) { ${memoryFields} }
       }
     `,
     annotations: reads,
-    describe: ({ type, id, content }: MemoryResult) => `${type} ${id}: ${inertText(content)}`,
+    describe: (memory: MemoryResult) => `${nameOf(memory)}: ${inertText(memory.content)}`,
   },
   {
     name: 'memory_explain',
@@ -109,11 +109,11 @@ function describeMatches({ results }: MatchesResult, nothing: string): string {
   if (results.length === 0) return nothing;
   return results
     .map((match) => {
-      const { type, id, score, content, is_warning: isWarning, subject, predicate } = match;
+      const { score, content, is_warning: isWarning, subject, predicate } = match;
       // A note is its text alone.
       const about = subject === undefined || predicate === 'note' ? '' : `${subject}, ${predicate}: `;
       const asked = match.asked_by_user_at && !isWarning ? ', asked by the user' : '';
-      return `${isWarning ? 'WARNING ' : ''}${type} ${id} (${score.toFixed(3)}${asked}): ${inertText(about + content)}`;
+      return `${isWarning ? 'WARNING ' : ''}${nameOf(match)} (${score.toFixed(3)}${asked}): ${inertText(about + content)}`;
     })
     .join('\n');
 }

@@ -5,6 +5,7 @@ import {
   episodeFields,
   factFields,
   memoryFields,
+  nameOf,
   omissionFields,
   outcomeFields,
   problemFields,
@@ -18,7 +19,7 @@ type RuleWritten = WrittenResult & { similar: { id: string; content: string }[] 
 
 function sayNear({ similar }: RuleWritten): string[] {
   if (similar.length === 0) return [];
-  const rules = similar.map(({ id, content }) => `- rule ${id}: ${inertText(content)}`);
+  const rules = similar.map(({ id, content }) => `- ${nameOf({ type: 'rule', id })}: ${inertText(content)}`);
   return ['Rules that say nearly the same (to replace one, store it with supersedes, or forget it):', ...rules];
 }
 

@@ -16,6 +16,7 @@ import { MemoryError } from '../../shared/errors.ts';
 import { checkUuid } from '../values.ts';
 import { changeMemory, createMemory, mapWritten, type Mutation, type Written } from '../mutation.ts';
 import { authorize } from '../permissions.ts';
+import { resolveOptionalId } from '../resolve-id.ts';
 import { isSealedRow, openRow, openRows, sealedColumns, sealedPlaceholder } from '../../encryption/sealing.ts';
 import { settleReviewsOf } from '../reviews/reviews.ts';
 import {
@@ -38,7 +39,8 @@ export type { Fact };
  */
 export async function storeFact(context: MemoryContext, input: StoreFactInput): Promise<Written<Fact>> {
   authorize(context, 'mutation storeFact');
-  const values = await decideSealing(context, normaliseFact(context, input));
+  const sourceEpisodeId = await resolveOptionalId(context, 'source_episode_id', input.sourceEpisodeId, 'episode');
+  const values = await decideSealing(context, normaliseFact(context, { ...input, sourceEpisodeId }));
   const { idempotencyKey, ...rest } = input;
   const request = { operation: 'storeFact', idempotencyKey, input: rest, isSecret: values.isSealed };
   const write = async (mutation: Mutation, embedding: EmbeddedText): Promise<string> => {

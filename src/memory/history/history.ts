@@ -10,7 +10,8 @@ import { referenceKey } from '../memories.ts';
 import type { Snapshot } from '../../db/queries/snapshots.ts';
 import { openSnapshot, openState } from '../../encryption/sealing.ts';
 import { readPayload, toPastRow, type PastRow } from './snapshots.ts';
-import { checkDate, checkOptionalName, checkUuid } from '../values.ts';
+import { findId, resolveId } from '../resolve-id.ts';
+import { checkDate, checkOptionalName } from '../values.ts';
 
 /** One state of a memory, and the event that led to it. */
 export interface Version {
@@ -25,7 +26,7 @@ export interface Version {
 export async function readHistory(context: MemoryContext, { type, id }: MemoryReference): Promise<Version[]> {
   const { tenantId } = context.principal;
   const events = await context.db.client.memoryEvent.findMany({
-    where: { tenantId, entityType: type, entityId: checkUuid('id', id) },
+    where: { tenantId, entityType: type, entityId: await resolveId(context, 'id', id, type) },
     orderBy: { sequence: 'asc' },
   });
   if (events.length === 0) throw new MemoryError('NOT_FOUND', `${type} ${id} is not there`);
@@ -84,7 +85,9 @@ export async function findMemoryAsOf(
   { type, id }: MemoryReference,
   at: Date,
 ): Promise<PastRow | null> {
-  const { rows } = await readStates(context, { type, at, ids: [checkUuid('id', id)], limit: 1 });
+  const found = await findId(context, 'id', id, type);
+  if (found === null) return null;
+  const { rows } = await readStates(context, { type, at, ids: [found], limit: 1 });
   return rows[0] ?? null;
 }
 

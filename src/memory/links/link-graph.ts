@@ -7,7 +7,8 @@ import { createLink, requireMemory, type MemoryReference, type Relation } from '
 import { loadMemories, referenceKey, type StoredRow } from '../memories.ts';
 import { mapWritten, type Written } from '../mutation.ts';
 import { authorize } from '../permissions.ts';
-import { checkNumber, checkUuid } from '../values.ts';
+import { resolveReference } from '../resolve-id.ts';
+import { checkNumber } from '../values.ts';
 
 /** Links as readers follow them: in both directions, to a depth, and to what is left of an end that is gone. */
 
@@ -36,8 +37,8 @@ export interface LinkMemoriesInput {
 export async function linkMemories(context: MemoryContext, input: LinkMemoriesInput): Promise<Written<Link>> {
   authorize(context, 'mutation linkMemories');
   const { idempotencyKey, ...given } = input;
-  const source = checkEnd('source', given.source);
-  const target = checkEnd('target', given.target);
+  const source = await resolveReference(context, given.source, 'source.id');
+  const target = await resolveReference(context, given.target, 'target.id');
   const { relation } = given;
   if (relation === 'supersedes' && source.type === 'fact' && target.type === 'fact') {
     throw invalidInput(
@@ -61,10 +62,6 @@ export async function linkMemories(context: MemoryContext, input: LinkMemoriesIn
 }
 
 const supersedeHint = 'Store the new fact under the subject and predicate of the old one: that supersedes it.';
-
-function checkEnd(field: string, { type, id }: MemoryReference): MemoryReference {
-  return { type, id: checkUuid(`${field}.id`, id) };
-}
 
 async function findLink(context: MemoryContext, { source, target, relation }: Omit<Link, 'createdAt'>): Promise<Link> {
   const { tenantId } = context.principal;
@@ -191,7 +188,7 @@ export async function followLinks(
   { depth, ...choice }: Omit<LinksChoice, 'limit'> & { depth: number },
 ): Promise<Step[]> {
   checkNumber('depth', depth, 1, depthLimit);
-  const first = checkEnd('start', start);
+  const first = await resolveReference(context, start, 'start.id');
   const reached = new Set([referenceKey(first)]);
   const steps: { depth: number; link: LinkOfMemory }[] = [];
   let frontier = [first];

@@ -13,7 +13,8 @@ import type { Maturity } from './rule-maturity.ts';
 import { maturityRank, setMaturity } from './rule-marks.ts';
 import { candidateConfidence, getRule, lockUsableRule } from './rules.ts';
 import { normaliseContent } from '../text.ts';
-import { checkNumber, checkUuid, normaliseTags } from '../values.ts';
+import { resolveId } from '../resolve-id.ts';
+import { checkNumber, normaliseTags } from '../values.ts';
 
 /** Changes that people make to a rule. Those that its applications make are in rules.ts. */
 
@@ -128,7 +129,7 @@ async function changeRule(
 ): Promise<Written<Rule>> {
   const action: Action = `mutation ${operation}`;
   authorize(context, action);
-  const ruleId = checkUuid('rule_id', input.ruleId);
+  const ruleId = await resolveId(context, 'rule_id', input.ruleId, 'rule');
   const written = await mutateOnce(context, { operation, idempotencyKey, input }, async (mutation) => {
     const rule = await lockUsableRule(mutation, ruleId);
     authorizeTarget(context, action, { name: `rule ${ruleId}`, isOwn: rule.scope === onlyButlerOf(context) });

@@ -10,7 +10,8 @@ import { normaliseMetadata, type KeptMetadata } from '../metadata.ts';
 import { changeMemory, mapWritten, mutate, type Mutation, type Written } from '../mutation.ts';
 import { authorize } from '../permissions.ts';
 import { normaliseContent } from '../text.ts';
-import { checkOptionalUuid, checkUuid } from '../values.ts';
+import { resolveId } from '../resolve-id.ts';
+import { checkOptionalUuid } from '../values.ts';
 import { earnedMaturity, effectiveness, isAntiPattern, type Maturity } from './rule-maturity.ts';
 import { getRule, lockUsableRule } from './rules.ts';
 
@@ -32,7 +33,7 @@ export interface MarkRuleInput {
  */
 export async function markRule(context: MemoryContext, input: MarkRuleInput): Promise<Written<Rule>> {
   authorize(context, input.outcome === 'helpful' ? 'mutation markRuleHelpful' : 'mutation markRuleHarmful');
-  const ruleId = checkUuid('rule_id', input.ruleId);
+  const ruleId = await resolveId(context, 'rule_id', input.ruleId, 'rule');
   const redactor = createRedactor(context);
   const mark = {
     outcome: input.outcome,
@@ -40,7 +41,7 @@ export async function markRule(context: MemoryContext, input: MarkRuleInput): Pr
     evidence: normaliseMetadata(redactor, 'evidence', input.evidence ?? {}),
     sessionId: checkOptionalUuid('session_id', input.sessionId),
   };
-  const { idempotencyKey, ...rest } = input;
+  const { idempotencyKey, ...rest } = { ...input, ruleId };
   const warning = await prepareWarning(context, ruleId, mark);
   const written = await mutateOnce(
     context,

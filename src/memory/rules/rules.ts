@@ -15,6 +15,7 @@ import { normaliseMetadata, type KeptMetadata } from '../metadata.ts';
 import { changeMemory, createMemory, mapWritten, type Mutation, type Written } from '../mutation.ts';
 import { authorize, authorizeTarget } from '../permissions.ts';
 import { onlyButlerOf, requireButler, requireScope } from '../reach.ts';
+import { resolveOptionalId } from '../resolve-id.ts';
 import { normaliseContent, normaliseKey } from '../text.ts';
 import { checkNumber, checkOptionalUuid, globalScope, normaliseTags } from '../values.ts';
 
@@ -46,9 +47,10 @@ export const candidateConfidence = 0.5;
  */
 export async function storeRule(context: MemoryContext, input: StoreRuleInput): Promise<Written<Rule>> {
   authorize(context, 'mutation storeRule');
-  const values = normaliseRule(context, input);
-  const { idempotencyKey, ...rest } = input;
-  const replaced = checkOptionalUuid('supersedes', input.supersedes);
+  const sourceEpisodeId = await resolveOptionalId(context, 'source_episode_id', input.sourceEpisodeId, 'episode');
+  const replaced = await resolveOptionalId(context, 'supersedes', input.supersedes, 'rule');
+  const values = normaliseRule(context, { ...input, sourceEpisodeId });
+  const { idempotencyKey, ...rest } = { ...input, sourceEpisodeId, supersedes: replaced };
   const write = async (mutation: Mutation, embedding: EmbeddedText): Promise<string> => {
     await requireEpisode(mutation, 'source_episode_id', values.sourceEpisodeId);
     await lockRuleTexts(mutation.transaction, [values]);

@@ -1,3 +1,4 @@
+import { handleOf } from '../../shared/handles.ts';
 import { inertText } from '../../shared/untrusted-text.ts';
 import { effectiveConfidence } from '../../memory/confidence.ts';
 import { readsAsNote } from '../../memory/facts/note-key.ts';
@@ -44,7 +45,13 @@ export function longestLineOf({ type, row }: MemoryToShow): number {
 }
 
 function factLine(fact: FactToShow, at: Date): string {
-  const notes = [fact.permanence, ageOfFact(fact, at), ...ended(fact, at), ...confidenceNote(fact, at)];
+  const notes = [
+    fact.permanence,
+    ageOfFact(fact, at),
+    ...ended(fact, at),
+    ...confidenceNote(fact, at),
+    handleOf(fact.id),
+  ];
   return `- ${atLineStart(inertText(sentenceOf(fact)))} [${notes.join(', ')}]`;
 }
 
@@ -71,7 +78,13 @@ function ended({ validTo }: FactToShow, at: Date): string[] {
 
 /** What did harm so often that it was turned into its opposite stands out from what to do. */
 function ruleLine(rule: RuleToShow, at: Date): string {
-  const notes = [...askedNote(rule, at), rule.maturity, inertText(rule.scope), ...confidenceNote(rule, at)];
+  const notes = [
+    ...askedNote(rule, at),
+    rule.maturity,
+    inertText(rule.scope),
+    ...confidenceNote(rule, at),
+    handleOf(rule.id),
+  ];
   const content = inertText(rule.content);
   const text = rule.maturity === 'anti_pattern' ? `WARNING: ${content}` : atLineStart(content);
   return `- ${text} [${notes.join(', ')}]`;
@@ -94,8 +107,8 @@ const dayAndMonth = { day: 'numeric', month: 'long', timeZone: 'UTC' } as const;
 const dayOfYear = new Intl.DateTimeFormat('en-GB', dayAndMonth);
 const wholeDate = new Intl.DateTimeFormat('en-GB', { ...dayAndMonth, year: 'numeric' });
 
-function episodeLine({ content, observedAt, createdAt }: EpisodeToShow, at: Date): string {
-  return `- [${age(observedAt ?? createdAt, at)}] ${inertText(content)}`;
+function episodeLine({ id, content, observedAt, createdAt }: EpisodeToShow, at: Date): string {
+  return `- [${age(observedAt ?? createdAt, at)}, ${handleOf(id)}] ${inertText(content)}`;
 }
 
 function confidenceNote(memory: FactToShow | RuleToShow, at: Date): string[] {

@@ -3,7 +3,7 @@ import type { MemoryContext } from '../../memory/context.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { referenceKey, type Memory } from '../../memory/memories.ts';
 import { onlyButlerOf } from '../../memory/reach.ts';
-import { checkUuid } from '../../memory/values.ts';
+import { resolveReference } from '../../memory/resolve-id.ts';
 import { assembleContext, prepareContext, type ContextInput } from '../context/context.ts';
 import { filterOfContext } from '../context/rank-context.ts';
 import { sectionNames, type SectionName } from '../context/sections.ts';
@@ -50,7 +50,7 @@ export async function explainMemory(
   context: MemoryContext,
   input: ExplainContextInput | ExplainQueryInput,
 ): Promise<MemoryExplanation> {
-  const memory = { type: input.memory.type, id: checkUuid('id', input.memory.id) };
+  const memory = await resolveReference(context, input.memory);
   const asked = 'triggerPrompt' in input ? askContext(context, input) : askQuery(context, input);
   const found = await findInAnyState(context, memory, asked.filter);
   const filterDrop = found === null ? null : await findFilterDrop(context, found, asked.filter);
