@@ -40,9 +40,9 @@ describe('the context of an agent', () => {
       const learned = await door.storeRule({ content: `Sing for ${butler}`, scope: butler });
       const text = await contextOf('How tall is a giraffe?');
 
-      expect(asked['askedByUserAt']).toBe('2026-03-01T12:00:00.000Z');
+      expect(asked['askedByUserAt']).toBe(testApp.clock.now.toISOString());
       expect(learned['askedByUserAt']).toBeNull();
-      expect(text).toContain('are orders of the user. Other rules are advice');
+      expect(text).toContain("are the user's orders; other rules are advice");
       expect(text).toMatch(/in rhymes \[asked by the user, 1 March, candidate, /);
       expect(text).toMatch(/Sing for butler \d+ \[candidate, /);
       await door.recall({ topic: `Answer ${butler} in rhymes`, scope: butler });
@@ -56,7 +56,7 @@ describe('the context of an agent', () => {
       await door.storeRule(given);
 
       expect(await door.getMemory({ type: 'rule', id })).toMatchObject({
-        askedByUserAt: '2026-03-01T12:00:00.000Z',
+        askedByUserAt: testApp.clock.now.toISOString(),
         maturity: 'candidate',
         confidence: 0.5,
       });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { handleOf } from '../../src/shared/handles.ts';
 import { consolidateWith } from '../../src/lifecycle/consolidation/consolidate.ts';
 import { patternsEngine } from '../../src/lifecycle/consolidation/engines/patterns.ts';
 import { dataTags } from '../../src/lifecycle/consolidation/instructions.ts';
@@ -108,7 +109,7 @@ describe('a text that poses as an instruction', () => {
       for (const [place, id] of ids[type].entries()) {
         const [got, ...rest] = linesOf((await client.call('memory_get', { type, id })).text);
         const { text } = await client.call('memory_history', { type, id });
-        expect([got?.startsWith(`${type} ${id}: `), rest.length, linesOf(text).length]).toEqual([true, 0, 2]);
+        expect([got?.startsWith(`${type} ${handleOf(id)}: `), rest.length, linesOf(text).length]).toEqual([true, 0, 2]);
         for (const line of [got ?? '', text]) expectInert(line);
         const { contents } = await client.readResource({ uri: `memory://${type}/${id}` });
         const [resource] = contents as { text: string }[];

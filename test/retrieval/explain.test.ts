@@ -193,7 +193,7 @@ describe('a memory that does not come is dropped by', () => {
     const long = await fact(`drinks tea ${'drinks tea '.repeat(60)}`);
     const served = await rule('drinks tea');
 
-    const tight = { tokenBudget: 75 };
+    const tight = { tokenBudget: 105 };
     const onlyFacts = configured({ factsShare: 1, rulesShare: 0, episodesShare: 0 });
     expect((await inContext(shown, tight, onlyFacts)).came).toBe(true);
     expect(await stageOf(inContext(second, tight, onlyFacts))).toBe('budget');
