@@ -20,7 +20,7 @@ function asPattern(word: string): string {
     .map((character) => {
       if (singleMarks.includes(character)) return `[${singleMarks}]`;
       if (doubleMarks.includes(character)) return `[${doubleMarks}]`;
-      return character.replace(/[\\^$.*+?()[\]{}|/-]/u, String.raw`\$&`);
+      return character.replace(/[\\^$.*+?()[\]{}|/]/u, String.raw`\$&`);
     })
     .join('');
 }

@@ -39,7 +39,8 @@ function writePair(number: number): string {
 
 /** Not a number for a letter that no handle has. */
 function readPair(pair: string): number {
-  const [first = -1, second = -1] = [...pair].map((letter) => letters.indexOf(letter));
+  const first = letters.indexOf(pair.charAt(0));
+  const second = letters.indexOf(pair.charAt(1));
   return first < 0 || second < 0 ? Number.NaN : first * letters.length + second;
 }
 

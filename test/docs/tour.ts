@@ -30,10 +30,11 @@ export function readSteps(page: string): Step[] {
   return steps;
 }
 
-/** Replaces what differs from run to run: ids, times, scores and computed numbers. */
+/** Replaces what differs from run to run: ids, handles, times, scores and computed numbers. */
 export function normalise(output: string): string {
   return output
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
+    .replace(/\b[a-z]{2}\d{3}[a-z]{2}\b/g, '<id>')
     .replace(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, '<time>')
     .replace(
       /\b\d{1,2} (January|February|March|April|May|June|July|August|September|October|November|December) \d{4}/g,

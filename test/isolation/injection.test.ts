@@ -56,6 +56,7 @@ function expectInert(line: string): void {
 }
 
 const uuid = '[\\da-f-]{36}';
+const handle = String.raw`[a-z]{2}\d{3}[a-z]{2}`;
 
 describe('a text that poses as an instruction', () => {
   it('stays in its line of a context, whatever it is stored as', async () => {
@@ -96,7 +97,7 @@ describe('a text that poses as an instruction', () => {
         expect(results.length).toBeGreaterThan(tool === 'memory_search' ? 10 : 0);
         expect(lines).toHaveLength(results.length);
         for (const line of lines) {
-          expect(line).toMatch(new RegExp(`^(WARNING )?(episode|fact|rule) ${uuid} \\(\\d`));
+          expect(line).toMatch(new RegExp(`^(WARNING )?(episode|fact|rule) ${handle} \\(\\d`));
           expectInert(line);
         }
       }
@@ -125,14 +126,14 @@ describe('a text that poses as an instruction', () => {
   /** The server's own words about a write, on a line of their own. */
   const masked = /^\d+ secrets? (or|and) personal numbers? (was|were) masked before storing\.$/;
 
-  const handle = String.raw`[a-z]{2}\d{3}[a-z]{2}`;
   const answerLines = [
     masked,
     /^Kept (?:for good|until \d{1,2} \p{L}+ \d{4}(?: unless confirmed)?)\.$/u,
     new RegExp(`^Undo with memory_undo of event ${uuid}\\.$`),
     new RegExp(`^It took the place of (?:fact|rule) ${handle}: `),
     /^Rules that say nearly the same \(to replace one, store it with supersedes, or forget it\):$/,
-    new RegExp(`^- rule ${handle}: `),
+    /^Facts that may say the same under another name \(to replace one, store it with supersedes\):$/,
+    new RegExp(`^- (?:fact|rule) ${handle}: `),
   ];
 
   it('is told when it is stored in one line', async () => {

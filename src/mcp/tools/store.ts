@@ -28,7 +28,8 @@ type FactWritten = WrittenResult & { similar: { id: string; subject: string; pre
 function sayAlike({ similar }: FactWritten): string[] {
   if (similar.length === 0) return [];
   const facts = similar.map(
-    ({ id, subject, predicate, content }) => `- fact ${id}: ${inertText(`${subject}, ${predicate}: ${content}`)}`,
+    ({ id, subject, predicate, content }) =>
+      `- ${nameOf({ type: 'fact', id })}: ${inertText(`${subject}, ${predicate}: ${content}`)}`,
   );
   return ['Facts that may say the same under another name (to replace one, store it with supersedes):', ...facts];
 }
