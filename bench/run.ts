@@ -14,6 +14,7 @@ import { fleet } from './fleet.ts';
 import { latency } from './latency.ts';
 import { load } from './load.ts';
 import { memory } from './memory.ts';
+import { pairs } from './pairs.ts';
 import { quality } from './quality.ts';
 import { recall } from './recall.ts';
 import { redaction } from './redaction.ts';
@@ -32,6 +33,7 @@ const benchmarks: Record<string, Benchmark> = {
   latency,
   load,
   memory,
+  pairs,
   quality,
   recall,
   redaction,

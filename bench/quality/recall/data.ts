@@ -47,6 +47,20 @@ const storeFiles: Record<Half, readonly [number, string][]> = {
   ],
 };
 
+/** Two predicates, each with a value. */
+export interface PredicatePair {
+  a: string;
+  b: string;
+  /** Whether they mean the same, so that the second value replaces the first. */
+  same: boolean;
+  contentA: string;
+  contentB: string;
+}
+
+export function readPredicatePairs(half: Half): PredicatePair[] {
+  return read(`predicate-pairs.${half}.json`);
+}
+
 /** Returns the stores and questions of one half: development to tune by, held-out to score once. */
 export function readRecallData(half: Half): RecallData {
   return {
