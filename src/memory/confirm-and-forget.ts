@@ -4,10 +4,11 @@ import type { MemoryType } from '../db/tables.ts';
 import { MemoryError } from '../shared/errors.ts';
 import type { MemoryContext } from './context.ts';
 import { isLive } from './facts/fact-values.ts';
+import { carryOut, lockPlanned, planHiding, planShowing } from './forgetting/hide-spans.ts';
 import { lockLiveFacts } from './facts/facts.ts';
 import { mutateOnce } from './idempotency.ts';
 import type { MemoryReference } from './links/links.ts';
-import { getMemory, notFound, type Memory } from './memories.ts';
+import { findMemory, getMemory, notFound, type Memory } from './memories.ts';
 import { changeMemory, mapWritten, type Mutation, type Written } from './mutation.ts';
 import { authorize, authorizeTarget } from './permissions.ts';
 import { onlyButlerOf } from './reach.ts';
@@ -16,6 +17,11 @@ import { resolveReference } from './resolve-id.ts';
 
 export interface MemoryWrite extends MemoryReference {
   idempotencyKey?: string | null | undefined;
+}
+
+export interface ForgetInput extends MemoryWrite {
+  /** Forgets the episodes that it was learned from, too. */
+  sources?: boolean | null | undefined;
 }
 
 /** Still true: decay starts anew, and what was fading is normal again at once. */
@@ -55,26 +61,37 @@ export async function writeConfirmation(
   await changeMemory(mutation, reference, `${reference.type}.confirmed`, columns);
 }
 
-/** Out of every search, context, count and consolidation, and still there: `restoreMemory` brings it back. */
+/**
+ * Takes a memory out of every search, context, count and consolidation; `restoreMemory` brings it back. Of a fact or rule,
+ * hides what episodes say of it.
+ */
 export async function forgetMemory(
   context: MemoryContext,
-  { idempotencyKey, ...given }: MemoryWrite,
+  { idempotencyKey, sources, ...given }: ForgetInput,
 ): Promise<Written<Memory>> {
   authorize(context, 'mutation forgetMemory');
   const reference = await resolveReference(context, given);
   const { type, id } = reference;
   const written = await mutateOnce(
     context,
-    { operation: 'forget', idempotencyKey, input: reference },
-    async (mutation) => {
+    { operation: 'forget', idempotencyKey, input: { ...reference, ...(sources === true && { sources }) } },
+    async (mutation, plan) => {
+      const episodes = await lockPlanned(mutation, plan);
       const { validity, isOwn } = await lockForCaller(mutation, reference);
       authorizeTarget(context, 'mutation forgetMemory', { name: `${type} ${id}`, isOwn });
       if (validity === 'retracted') throw notLive(reference, validity);
       const eventType = type === 'fact' ? 'fact.retracted' : (`${type}.forgotten` as const);
       await changeMemory(mutation, reference, eventType, forgottenColumns(type, mutation.now));
       if (type === 'fact') await settleReviewsOf(mutation, id);
+      await carryOut(mutation, episodes, plan);
+      for (const { id: sourceId, isForgotten } of episodes) {
+        if (sources !== true || isForgotten || !plan.sourceIds.includes(sourceId)) continue;
+        const source = { type: 'episode', id: sourceId } as const;
+        await changeMemory(mutation.consequence, source, 'episode.forgotten', { forgottenAt: mutation.now });
+      }
       return id;
     },
+    { prepare: async () => planHiding(context, await listKnown(context, reference)) },
   );
   return mapWritten(written, () => getMemory(context, reference));
 }
@@ -90,7 +107,8 @@ export async function restoreMemory(
   const written = await mutateOnce(
     context,
     { operation: 'restore', idempotencyKey, input: reference },
-    async (mutation) => {
+    async (mutation, plan) => {
+      const episodes = await lockPlanned(mutation, plan);
       if (type === 'fact') await lockFactKeys(mutation.transaction, { factIds: [id] });
       const { validity, isOwn } = await lockForCaller(mutation, reference);
       authorizeTarget(context, 'mutation restoreMemory', { name: `${type} ${id}`, isOwn });
@@ -102,10 +120,18 @@ export async function restoreMemory(
       }
       if (type === 'fact') await refuseSecondLiveFact(mutation, id);
       await changeMemory(mutation, reference, `${type}.restored`, forgottenColumns(type, null));
+      await carryOut(mutation, episodes, plan);
       return id;
     },
+    { prepare: () => planShowing(context, [id]) },
   );
   return mapWritten(written, () => getMemory(context, reference));
+}
+
+/** None where it is gone: the write says so. */
+async function listKnown(context: MemoryContext, reference: MemoryReference): Promise<Memory[]> {
+  const memory = await findMemory(context, reference);
+  return memory === null ? [] : [memory];
 }
 
 function forgottenColumns(type: MemoryType, forgottenAt: Date | null): object {

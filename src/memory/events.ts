@@ -31,6 +31,8 @@ export const eventTypes = [
   'episode.evicted',
   'episode.forgotten',
   'episode.restored',
+  'episode.masked',
+  'episode.unmasked',
   'episode.undone',
   'episode.erased',
   'fact.stored',

@@ -4,6 +4,7 @@ import type { StoredFact } from '../db/stored-fact.ts';
 import { MemoryError } from '../shared/errors.ts';
 import type { Episode, Fact, Rule } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
+import { maskFor } from './hidden-spans.ts';
 import type { MemoryReference } from './links/links.ts';
 import { openRow } from '../encryption/sealing.ts';
 import { findId } from './resolve-id.ts';
@@ -42,7 +43,7 @@ export async function findMemoryOfAnyType(context: MemoryContext, id: string): P
 async function findFirst(context: MemoryContext, references: readonly MemoryReference[]): Promise<Memory | null> {
   const [row] = (await loadMemories(context, references)).values();
   if (row === undefined || ('expiresAt' in row && row.expiresAt <= context.now())) return null;
-  return asMemory(await openRow(context, row));
+  return asMemory(maskFor(context, await openRow(context, row)));
 }
 
 export function referenceKey({ type, id }: MemoryReference): string {

@@ -45,3 +45,27 @@ export function joinSpans(spans: readonly Span[]): Span[] {
   }
   return joined;
 }
+
+/** Returns a text without some of its parts, and with one blank where there were several. */
+export function leaveOut(text: string, spans: readonly Span[]): string {
+  if (spans.length === 0) return text;
+  const characters = Array.from(text);
+  const kept: string[] = [];
+  let from = 0;
+  for (const [start, end] of joinSpans(spans)) {
+    kept.push(characters.slice(from, start).join(''));
+    from = end;
+  }
+  kept.push(characters.slice(from).join(''));
+  return kept
+    .join('')
+    .replace(/[^\S\n]{2,}/gu, ' ')
+    .replace(/ ?\n\s*/gu, '\n')
+    .trim();
+}
+
+/** Returns the parts of a text that spans name. */
+export function cutSpans(text: string, spans: readonly Span[]): string[] {
+  const characters = Array.from(text);
+  return spans.map(([start, end]) => characters.slice(start, end).join(''));
+}

@@ -61,7 +61,8 @@ export async function findDueGroup(
 export type ClaimedEpisode = Pick<
   Episode,
   'id' | 'sessionId' | 'content' | 'segments' | 'importance' | 'createdAt' | 'observedAt'
->;
+> &
+  Partial<Pick<Episode, 'hiddenSpans'>>;
 
 /** Locks due episodes of a group, in the order in which they were stored. Episodes that are locked already are skipped. */
 export async function lockDueEpisodes(
@@ -70,7 +71,7 @@ export async function lockDueEpisodes(
   { butler, attempts, limit }: DueGroup & { limit: number },
 ): Promise<ClaimedEpisode[]> {
   return transaction.$queryRaw`
-    SELECT e.id::text AS id, e.session_id::text AS "sessionId", e.content, e.segments, e.importance, e.created_at AS "createdAt",
+    SELECT e.id::text AS id, e.session_id::text AS "sessionId", e.content, e.segments, e.hidden_spans AS "hiddenSpans", e.importance, e.created_at AS "createdAt",
       e.observed_at AS "observedAt"
     FROM episodes e
     WHERE ${isDue(transaction.tenantId, due)} AND e.butler = ${butler} AND e.consolidation_attempts = ${attempts}

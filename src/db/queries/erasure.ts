@@ -281,10 +281,11 @@ export async function listMentions(client: TenantClient, subject: string): Promi
     (type) => Prisma.sql`SELECT language FROM ${Prisma.raw(memoryTables[type])} WHERE tenant_id = ${tenantId}`,
   );
   const inSegments = Prisma.sql`OR (m.segments <> '[]' AND to_tsvector(memory_text_search(m.language), ${segmentTexts(Prisma.sql`m.segments`)}) @@ p.phrase)`;
+  const inHidden = Prisma.sql`OR (m.hidden_spans <> '{}' AND to_tsvector(memory_text_search(m.language), m.content) @@ p.phrase)`;
   const mentioning = (type: MemoryType): Prisma.Sql => Prisma.sql`
     SELECT ${type} AS type, m.id::text FROM ${Prisma.raw(memoryTables[type])} m
       JOIN phrases p ON p.language = m.language
-        AND (m.search_vector @@ p.phrase ${type === 'episode' ? inSegments : Prisma.empty})
+        AND (m.search_vector @@ p.phrase ${type === 'episode' ? Prisma.sql`${inSegments} ${inHidden}` : Prisma.empty})
     WHERE m.tenant_id = ${tenantId}`;
   return client.$queryRaw`
     WITH phrases AS MATERIALIZED (

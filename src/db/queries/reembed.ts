@@ -14,6 +14,8 @@ export interface RowToEmbed {
   content: string;
   subject: string | null;
   predicate: string | null;
+  /** Of an episode; null for others. */
+  hiddenSpans: unknown;
 }
 
 /** Lists the next rows, by id, without a vector of the version; in any state, because they may be restored. */
@@ -25,8 +27,9 @@ export async function listRowsToEmbed(
   limit: number,
 ): Promise<RowToEmbed[]> {
   const fact = Prisma.raw(type === 'fact' ? 'm.subject, m.predicate' : 'NULL AS subject, NULL AS predicate');
+  const hidden = Prisma.raw(type === 'episode' ? 'm.hidden_spans' : 'NULL::jsonb');
   return client.$queryRaw`
-    SELECT m.id::text, m.content, ${fact} FROM ${Prisma.raw(memoryTables[type])} m
+    SELECT m.id::text, m.content, ${fact}, ${hidden} AS "hiddenSpans" FROM ${Prisma.raw(memoryTables[type])} m
     WHERE m.tenant_id = ${client.tenantId} AND m.id > ${after}::uuid AND ${lacks(version)}
     ORDER BY m.id LIMIT ${limit}`;
 }
@@ -47,14 +50,15 @@ export async function fillVectors(
   const isSame = Prisma.raw(
     type === 'fact'
       ? 'm.content = given.content AND m.subject = given.subject AND m.predicate = given.predicate'
-      : 'm.content = given.content',
+      : `m.content = given.content ${type === 'episode' ? 'AND m.hidden_spans = given.hidden::jsonb' : ''}`,
   );
   return transaction.$executeRaw`
     WITH free AS (
       SELECT m.id, given.vector::vector AS vector FROM ${table} m
       JOIN unnest(${rows.map(({ id }) => id)}::uuid[], ${rows.map(({ content }) => content)}::text[],
         ${rows.map(({ subject }) => subject)}::text[], ${rows.map(({ predicate }) => predicate)}::text[],
-        ${rows.map((row) => vectorText(row.vector))}::text[]) AS given(id, content, subject, predicate, vector)
+        ${rows.map((row) => JSON.stringify(row.hiddenSpans ?? {}))}::text[], ${rows.map((row) => vectorText(row.vector))}::text[])
+        AS given(id, content, subject, predicate, hidden, vector)
         ON given.id = m.id
       WHERE m.tenant_id = ${tenantId} AND ${isSame} AND ${lacks(slot)}
       FOR UPDATE OF m SKIP LOCKED

@@ -2,6 +2,7 @@ import type { EntityType } from '../../memory/events.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { Snapshot } from '../../db/queries/snapshots.ts';
 import { openSnapshot } from '../../encryption/sealing.ts';
+import { maskSnapshot } from '../../memory/history/past-hidden.ts';
 import { readPayload } from '../../memory/history/snapshots.ts';
 import { builder } from '../builder.ts';
 import { findMemoryOfEvent } from '../event-memories.ts';
@@ -26,7 +27,8 @@ export const EntityTypeEnum = builder.enumType('EntityType', {
 
 /** Opens sealed content, and hides the source episode of a global memory from callers that may not read it. */
 async function tellSnapshot(context: MemoryContext, kept: Snapshot | null): Promise<Snapshot | null> {
-  const snapshot = kept && (await openSnapshot(context, kept));
+  const opened = kept && (await openSnapshot(context, kept));
+  const snapshot = opened && (await maskSnapshot(context, opened));
   const id = snapshot?.['source_episode_id'];
   if (typeof id !== 'string') return snapshot;
   return { ...snapshot, source_episode_id: await findSourceId(context, id) };

@@ -1,6 +1,7 @@
 import { memoryTypes, type MemoryType } from '../../db/tables.ts';
 import { invalidInput } from '../../shared/errors.ts';
 import type { MemoryContext } from '../../memory/context.ts';
+import { maskFor } from '../../memory/hidden-spans.ts';
 import { generationOf, type Generational } from '../../memory/generation.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import {
@@ -45,8 +46,9 @@ export const MemoryInterface = builder.interfaceRef<MemoryRow | StoredRow>('Memo
       resolve: ({ id }) => handleOf(id),
     }),
     content: t.string({
-      description: 'What happened, what holds, or what to do.',
-      resolve: async (row, _args, { memory }) => (await openRow(memory, row)).content,
+      description:
+        'What happened, what holds, or what to do. Where an episode says what was forgotten, the role butler reads "[forgotten]".',
+      resolve: async (row, _args, { memory }) => maskFor(memory, await openRow(memory, row)).content,
     }),
     importance: t.exposeFloat('importance', { description: 'From 1 (trivial) to 10 (vital).' }),
     generation: t.field({

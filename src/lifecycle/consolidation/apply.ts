@@ -78,7 +78,15 @@ async function readRun(
     if (run.status !== 'running') return { run, episodes: [] };
     const episodes = await episode.findMany({
       where: { tenantId, id: { in: chooseEpisodes(run, details) }, forgottenAt: null },
-      select: { id: true, sessionId: true, content: true, segments: true, createdAt: true, observedAt: true },
+      select: {
+        id: true,
+        sessionId: true,
+        content: true,
+        segments: true,
+        hiddenSpans: true,
+        createdAt: true,
+        observedAt: true,
+      },
     });
     return { run, episodes };
   });

@@ -11,6 +11,8 @@ import {
   type DueCount,
   type DueGroup,
 } from '../../db/queries/due-episodes.ts';
+import { leftOut } from '../../memory/episodes/segments.ts';
+import { maskHidden } from '../../memory/hidden-spans.ts';
 import { millisecondsPerDay } from '../../shared/durations.ts';
 import { isOutage } from '../../shared/errors.ts';
 import { atOneMoment, type MemoryContext } from '../../memory/context.ts';
@@ -126,7 +128,8 @@ async function claimGroup(
     return null;
   }
   const eventId = await recordClaim(context, transaction, { runId, episodes });
-  return { runId, eventId, butler, worker, engine, leaseExpiresAt, episodes };
+  const shown = episodes.map((episode) => maskHidden(episode, leftOut));
+  return { runId, eventId, butler, worker, engine, leaseExpiresAt, episodes: shown };
 }
 
 /**

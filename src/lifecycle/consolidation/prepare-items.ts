@@ -86,6 +86,8 @@ export type PreparationEpisode = Omit<ClaimedEpisode, 'importance'>;
 export async function prepareItems(input: PreparationInput, parsed: ParsedOutput): Promise<Preparation> {
   const targets = await findTargets(input.context, parsed.items);
   const contents = new Map([...input.episodes].map(([id, episode]) => [id, ownTextOf(episode)]));
+  // Offsets hold in the text as it is stored.
+  const texts = new Map([...input.episodes].map(([id, { content }]) => [id, content]));
   const guard = await loadEchoes(input.context, { butler: input.butler, episodes: chooseCited(parsed.items, input) });
   const outdated = await loadOutdated(input.context, input.butler, chooseCited(parsed.items, input));
   const refused: RefusedItem[] = [...parsed.refused];
@@ -95,7 +97,7 @@ export async function prepareItems(input: PreparationInput, parsed: ParsedOutput
       const evidence = checkEvidence(item.value.evidence, contents);
       const draft = toDraft(input, item, guard.requireNews(item.value.evidence, evidence), targets);
       if ('given' in draft) outdated.requireCurrent(draft.values, draft.evidence);
-      drafts.push({ ...draft, spans: findSpans(item.value.evidence, contents) });
+      drafts.push({ ...draft, spans: findSpans(item.value.evidence, texts) });
     } catch (error) {
       const reason = findReason(error);
       if (reason === null) throw error;

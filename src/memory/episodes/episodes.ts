@@ -1,3 +1,4 @@
+import { maskFor } from '../hidden-spans.ts';
 import { v7 as uuidv7 } from 'uuid';
 import { insertMemories, type NewMemory } from '../../db/queries/memories.ts';
 import { invalidInput, MemoryError } from '../../shared/errors.ts';
@@ -207,9 +208,9 @@ async function appendEpisode(
 
 export async function findEpisode(context: MemoryContext, id: string): Promise<Episode | null> {
   const { tenantId } = context.principal;
-  return context.db.client.episode.findFirst({
-    where: { tenantId, id: checkUuid('id', id), ...isThere(context) },
-  });
+  const where = { tenantId, id: checkUuid('id', id), ...isThere(context) };
+  const episode = await context.db.client.episode.findFirst({ where });
+  return episode === null ? null : maskFor(context, episode);
 }
 
 /** Expired and forgotten ones are gone for every reader, even before a sweep removes them. */

@@ -1,5 +1,6 @@
 import type { RedactedText, Redactor } from '../../redaction/redactor.ts';
 import { invalidInput } from '../../shared/errors.ts';
+import { maskHidden } from '../hidden-spans.ts';
 import { contentLimit, normaliseContent } from '../text.ts';
 import { checkOneOf } from '../values.ts';
 
@@ -45,10 +46,11 @@ export function isForeign({ speaker }: Pick<Segment, 'speaker'>): boolean {
   return speaker === 'tool' || speaker === 'document';
 }
 
-/** What may be learned from: the content without the parts of tools and documents, and what else was said. */
-export function ownTextOf(episode: { content: string; segments?: unknown }): string {
-  const segments = segmentsOf(episode);
-  const own = segments.filter(isForeign).reduce((text, one) => text.replaceAll(one.text, leftOut), episode.content);
+/** What may be learned from: the content without what was forgotten and the parts of tools and documents, and what else was said. */
+export function ownTextOf(episode: { content: string; segments?: unknown; hiddenSpans?: unknown }): string {
+  const said = maskHidden(episode, leftOut);
+  const segments = segmentsOf(said);
+  const own = segments.filter(isForeign).reduce((text, one) => text.replaceAll(one.text, leftOut), said.content);
   const others = segments.filter((one) => !isForeign(one) && !own.includes(one.text));
   return [own, ...others.map(({ speaker, text }) => `${labels[speaker]}: ${text}`)].join('\n');
 }
@@ -59,7 +61,8 @@ export function textBesideSegments(episode: { content: string; segments?: unknow
   return rest.replace(/^[ \t]*(?:[-*•] )?[\p{L} ]{1,30}:[ \t]*$/gmu, '').trim();
 }
 
-const leftOut = '[…]';
+/** What stands in the place of text that is not to be learned from. */
+export const leftOut = '[…]';
 const labels: Record<SegmentSpeaker, string> = {
   user: 'User',
   assistant: 'Assistant',

@@ -10,6 +10,7 @@ import { invalidInput } from '../../shared/errors.ts';
 import type { MemoryContext } from '../context.ts';
 import { listChangedNames } from './history.ts';
 import { openState } from '../../encryption/sealing.ts';
+import { maskPast } from './past-hidden.ts';
 import { toPastRow, type PastRow } from './snapshots.ts';
 import { checkDate } from '../values.ts';
 
@@ -53,10 +54,21 @@ async function toChange(
     id,
     kind,
     eventCount: events,
-    before: before === null ? null : toPastRow(type, await openState(context, before), from),
-    after: after === null ? null : toPastRow(type, await openState(context, after), to),
+    before: await toMasked(context, type, before, from),
+    after: await toMasked(context, type, after, to),
     changes: await listChangedNames(context, before, after),
   };
+}
+
+async function toMasked(
+  context: MemoryContext,
+  type: MemoryType,
+  state: ChangeRow['before'],
+  at: Date,
+): Promise<PastRow | null> {
+  if (state === null) return null;
+  const [row] = await maskPast(context, [toPastRow(type, await openState(context, state), at)]);
+  return row ?? null;
 }
 
 export async function countChanges(context: MemoryContext, span: Span): Promise<ChangeCount[]> {

@@ -9,6 +9,7 @@ import type { MemoryReference } from '../links/links.ts';
 import { referenceKey } from '../memories.ts';
 import type { Snapshot } from '../../db/queries/snapshots.ts';
 import { openSnapshot, openState } from '../../encryption/sealing.ts';
+import { maskPast } from './past-hidden.ts';
 import { readPayload, toPastRow, type PastRow } from './snapshots.ts';
 import { findId, resolveId } from '../resolve-id.ts';
 import { checkDate, checkOptionalName } from '../values.ts';
@@ -30,7 +31,14 @@ export async function readHistory(context: MemoryContext, { type, id }: MemoryRe
     orderBy: { sequence: 'asc' },
   });
   if (events.length === 0) throw new MemoryError('NOT_FOUND', `${type} ${id} is not there`);
-  return Promise.all(events.map((event) => toVersion(context, type, event)));
+  const versions = await Promise.all(events.map((event) => toVersion(context, type, event)));
+  const masked = await maskPast(
+    context,
+    versions.flatMap(({ memory }) => (memory === null ? [] : [memory])),
+  );
+  return versions.map((version) =>
+    version.memory === null ? version : { ...version, memory: masked.shift() ?? null },
+  );
 }
 
 /** Lists the latest events of several memories, newest first, by the key of the memory. */
@@ -131,5 +139,6 @@ export async function readStates(context: MemoryContext, query: StatesQuery): Pr
   checkDate('at', query.at);
   const { rows, total } = await listStatesAt(context.db.client, query);
   const opened = await Promise.all(rows.map(({ state }) => openState(context, state)));
-  return { rows: opened.map((state) => toPastRow(query.type, state, query.at)), total };
+  const past = opened.map((state) => toPastRow(query.type, state, query.at));
+  return { rows: await maskPast(context, past), total };
 }

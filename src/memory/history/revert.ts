@@ -1,8 +1,10 @@
 import { lockRun } from '../../db/queries/consolidation-runs.ts';
 import { memoryTypes, type MemoryType } from '../../db/tables.ts';
 import { MemoryError } from '../../shared/errors.ts';
-import type { MemoryEvent, MemoryLink } from '../../generated/prisma/client.ts';
-import type { EmbeddedText } from '../embed.ts';
+import type { MemoryEvent, MemoryLink, Prisma } from '../../generated/prisma/client.ts';
+import { asStored } from '../../redaction/redactor.ts';
+import { embedOne, type EmbeddedText } from '../embed.ts';
+import { textToFind, type HiddenSpans } from '../hidden-spans.ts';
 import { useActiveKey } from '../../encryption/data-keys.ts';
 import { isLive } from '../facts/fact-values.ts';
 import { insertLink, removeLink, requireMemory } from '../links/links.ts';
@@ -79,6 +81,8 @@ async function revertMemory(
   const { transaction, context } = mutation;
   const id = event.entityId;
   const before = await lockSnapshot(transaction, { type, id });
+  // Of an episode that is gone, nothing is left to show or hide.
+  if (before === null && isMasking(event)) return;
   if (before === null) throw new MemoryError('NOT_FOUND', `${type} ${id} is not there`);
   const restored = await chooseValues(mutation, event, await openSnapshot(context, before, transaction));
   const values = {
@@ -89,7 +93,11 @@ async function revertMemory(
   if (type === 'fact' && isLive(values['validity']) && !isLive(before['validity'])) {
     await refuseSecondLiveFact(mutation, id);
   }
-  await changeMemory(mutation, { type, id }, `${type}.undone`, values, { embedding, revertsEventId: event.id });
+  const vectors = 'hidden_spans' in values ? await embedShown(mutation, before, values, embedding) : embedding;
+  await changeMemory(mutation, { type, id }, `${type}.undone`, values, {
+    embedding: vectors,
+    revertsEventId: event.id,
+  });
 }
 
 /** Columns that are restored if nobody changed them since, and otherwise left alone. */
@@ -111,10 +119,40 @@ async function chooseValues(mutation: Mutation, event: MemoryEvent, current: Sna
   const values: Snapshot = {};
   for (const name of Object.keys(after).filter((column) => !isSame(before[column], after[column]))) {
     if (derivedColumns.includes(name)) continue;
+    if (name === 'hidden_spans') {
+      values[name] = revertHidden(before[name], after[name], current[name]);
+      continue;
+    }
     if (isSame(current[name], after[name])) values[name] = before[name] ?? null;
     else if (!timeColumns.includes(name)) throw await changedSince(mutation, event, name);
   }
   return values;
+}
+
+/** Whether an event hid or showed parts of an episode. */
+export function isMasking({ eventType }: Pick<MemoryEvent, 'eventType'>): boolean {
+  return eventType === 'episode.masked' || eventType === 'episode.unmasked';
+}
+
+/** Hides again or shows again what the event concerned, and leaves alone what others hid. */
+export function revertHidden(before: unknown, after: unknown, current: unknown): Prisma.JsonObject {
+  const [old, changed, hidden] = [before ?? {}, after ?? {}, current ?? {}] as Prisma.JsonObject[];
+  const keys = [...new Set([...Object.keys(old ?? {}), ...Object.keys(changed ?? {})])];
+  const concerned = keys.filter((key) => !isSame(old?.[key], changed?.[key]));
+  const others = Object.entries(hidden ?? {}).filter(([key]) => !concerned.includes(key));
+  const restored = concerned.flatMap((key) => (old?.[key] === undefined ? [] : [[key, old[key]] as const]));
+  return Object.fromEntries([...others, ...restored]);
+}
+
+/** The vectors of what is shown of an episode from now on: those that were made before, unless it changed meanwhile. */
+async function embedShown(
+  { context }: Mutation,
+  { content }: Snapshot,
+  values: Snapshot,
+  embedding: EmbeddedText | undefined,
+): Promise<EmbeddedText> {
+  const text = textToFind(content as string, values['hidden_spans'] as HiddenSpans);
+  return embedding?.text === text ? embedding : embedOne(context, asStored(text));
 }
 
 /** Undoing the storing of a memory forgets it: an undo never deletes. */

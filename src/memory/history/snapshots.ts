@@ -37,7 +37,12 @@ export function toPastRow(type: MemoryType, snapshot: Snapshot, at: Date): PastR
 function deriveValues(type: MemoryType, row: Record<string, unknown>): object {
   if (type === 'episode')
     // Events from before these columns do not have them.
-    return { consolidated: row['consolidationStatus'] === 'consolidated', nothingFound: false, segments: [] };
+    return {
+      consolidated: row['consolidationStatus'] === 'consolidated',
+      nothingFound: false,
+      segments: [],
+      hiddenSpans: {},
+    };
   return type === 'fact' ? { referenceSessions: [] } : {};
 }
 

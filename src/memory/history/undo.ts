@@ -5,12 +5,13 @@ import { asStored } from '../../redaction/redactor.ts';
 import { actorOf, type MemoryContext } from '../context.ts';
 import { embedOne, type EmbeddedText } from '../embed.ts';
 import { lockFactKeys } from '../../db/queries/facts.ts';
+import { textToFind, type HiddenSpans } from '../hidden-spans.ts';
 import { mutateOnce } from '../idempotency.ts';
 import { mapWritten, type Written } from '../mutation.ts';
 import { authorize, authorizeTarget } from '../permissions.ts';
 import { checkUuid } from '../values.ts';
 import { findUndoInEffect, listConsequences, loadUndos } from './event-graph.ts';
-import { revert } from './revert.ts';
+import { isMasking, revert, revertHidden } from './revert.ts';
 import { readPayload } from './snapshots.ts';
 
 export interface UndoInput {
@@ -76,10 +77,29 @@ async function embedRestoredTexts(context: MemoryContext, root: MemoryEvent): Pr
   const vectors = new Map<string, EmbeddedText>();
   for (const event of [root, ...consequences]) {
     const { before, after } = readPayload(event);
-    if (before === null || after === null || before['content'] === after['content']) continue;
+    if (before === null || after === null) continue;
+    if (isMasking(event)) {
+      const shown = await embedShown(context, event.entityId, before['hidden_spans'], after['hidden_spans']);
+      if (shown !== null) vectors.set(event.id, shown);
+    }
+    if (before['content'] === after['content']) continue;
     vectors.set(event.id, await embedOne(context, asStored(before['content'] as string)));
   }
   return vectors;
+}
+
+/** Embeds what of an episode is shown after an undo; null when it is gone. */
+async function embedShown(
+  context: MemoryContext,
+  id: string,
+  before: unknown,
+  after: unknown,
+): Promise<EmbeddedText | null> {
+  const { tenantId } = context.principal;
+  const row = await context.db.client.episode.findUnique({ where: { tenantId_id: { tenantId, id } } });
+  if (row === null) return null;
+  const hidden = revertHidden(before, after, row.hiddenSpans) as HiddenSpans;
+  return embedOne(context, asStored(textToFind(row.content, hidden)));
 }
 
 /** An undone run took place all the same: its episodes are consolidated again only when they are requeued. */
@@ -106,7 +126,9 @@ function refuseErasure(event: MemoryEvent & { cause?: MemoryEvent | null }): voi
 }
 
 /** Throws for an event whose payload was erased: there is no state to restore. */
-function refuseErased({ id, eventType, entityType, entityId, payload }: MemoryEvent): void {
+function refuseErased(event: MemoryEvent): void {
+  if (isMasking(event)) return;
+  const { id, eventType, entityType, entityId, payload } = event;
   const { erased } = payload as { erased?: string };
   if (erased === undefined || entityType === 'consolidation_run') return;
   throw new MemoryError(

@@ -1,6 +1,7 @@
 import { selectOutdated, type OutdatedAnswer } from '../../db/sql/outdated-facts.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../context.ts';
+import { listHiddenSpans } from '../hidden-spans.ts';
 import { joinSpans, toSpan, type Span } from '../spans.ts';
 import { globalScope } from '../values.ts';
 import { findFormerValues, findSayings, saysCurrent, type CurrentFact } from './says.ts';
@@ -10,6 +11,8 @@ export interface SaidEpisode {
   content: string;
   observedAt: Date | null;
   createdAt: Date;
+  /** What is hidden of it, because it was forgotten. */
+  hiddenSpans?: unknown;
 }
 
 /** The butler to whom episodes are shown; null for one who sees the facts of all. */
@@ -74,6 +77,7 @@ function describe(episode: SaidEpisode, { links, facts }: OutdatedAnswer, curren
   const own = links.filter(({ episodeId }) => episodeId === episode.id);
   const former = current.flatMap((fact) => findFormerValues(episode.content, fact));
   const compared = [
+    ...listHiddenSpans(episode),
     ...facts.flatMap((fact) => findSaid(episode, fact)),
     ...former.map(({ start, end }) => toSpan(episode.content, start, end)),
   ];
@@ -92,22 +96,4 @@ function findSaid(episode: SaidEpisode, fact: OutdatedAnswer['facts'][number]): 
   // "Moved from Lisbon to Porto" tells of the change, however late it is said.
   const meant = isNews ? sayings.filter(({ text }) => saysCurrent(text, fact)) : sayings;
   return meant.map(({ start, end }) => toSpan(content, start, end));
-}
-
-/** Returns a text without some of its parts, and with one blank where there were several. */
-export function leaveOut(text: string, spans: readonly Span[]): string {
-  if (spans.length === 0) return text;
-  const characters = Array.from(text);
-  const kept: string[] = [];
-  let from = 0;
-  for (const [start, end] of joinSpans(spans)) {
-    kept.push(characters.slice(from, start).join(''));
-    from = end;
-  }
-  kept.push(characters.slice(from).join(''));
-  return kept
-    .join('')
-    .replace(/[^\S\n]{2,}/gu, ' ')
-    .replace(/ ?\n\s*/gu, '\n')
-    .trim();
 }

@@ -1,7 +1,7 @@
 import type { MemoryContext } from '../../memory/context.ts';
-import { findOutdated, leaveOut, type Sayings } from '../../memory/outdated/find-outdated.ts';
+import { findOutdated, type Sayings } from '../../memory/outdated/find-outdated.ts';
 import { isEmptySpeech } from '../../memory/outdated/sentences.ts';
-import { joinSpans, type Span } from '../../memory/spans.ts';
+import { joinSpans, leaveOut, type Span } from '../../memory/spans.ts';
 import { drop, type Ranked } from '../pipeline/ranked.ts';
 import type { ContextQuestion, ContextRanking, ShownMemory } from './rank-context.ts';
 

@@ -3,6 +3,7 @@ import { selectMemoryRows } from '../../db/sql/memory-rows.ts';
 import { memoryTypes } from '../../db/tables.ts';
 import type { MemoryFilter } from '../../db/sql/memory-filter.ts';
 import type { MemoryContext } from '../../memory/context.ts';
+import { maskFor } from '../../memory/hidden-spans.ts';
 import { readStates } from '../../memory/history/history.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { memoriesByKey, referenceKey, type Memory, type MemoryRow } from '../../memory/memories.ts';
@@ -53,7 +54,7 @@ async function openRows(context: MemoryContext, answer: string | null | undefine
   const opened = new Map<string, MemoryRow>();
   for (const [key, row] of stored) {
     const [readable] = await openReadable(context, [row]);
-    if (readable !== undefined) opened.set(key, readable);
+    if (readable !== undefined) opened.set(key, maskFor(context, readable));
   }
   return opened;
 }

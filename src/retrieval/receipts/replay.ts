@@ -2,7 +2,10 @@ import { selectStatesOfVersions, type VersionState } from '../../db/sql/states-o
 import type { MemoryContext } from '../../memory/context.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { referenceKey, type Memory } from '../../memory/memories.ts';
-import { leaveOut } from '../../memory/outdated/find-outdated.ts';
+import { listHiddenSpans, maskFor } from '../../memory/hidden-spans.ts';
+import { leaveOut } from '../../memory/spans.ts';
+import { onlyButlerOf } from '../../memory/reach.ts';
+import { withHidden } from '../../memory/history/past-hidden.ts';
 import { openState } from '../../encryption/sealing.ts';
 import { toPastRow } from '../../memory/history/snapshots.ts';
 import { lineOf } from '../context/memory-lines.ts';
@@ -36,7 +39,7 @@ export async function replayReceipt(context: MemoryContext, receiptId: string): 
   const shown = receipt.chosen.flatMap((choice) => {
     const memory = states.get(referenceKey(choice));
     if (memory === undefined) return [];
-    const line = lineOf(withoutLeftOut(memory, choice), receipt.createdAt);
+    const line = lineOf(withoutLeftOut(context, memory, choice), receipt.createdAt);
     return [{ choice, memory, line }];
   });
   const missing = receipt.chosen.filter((choice) => !states.has(referenceKey(choice))).map(asReference);
@@ -44,17 +47,20 @@ export async function replayReceipt(context: MemoryContext, receiptId: string): 
   return {
     receipt,
     text: receipt.kind === 'context' ? renderShown(receipt, shown) : null,
-    memories: shown.map(({ memory }) => memory),
+    memories: shown.map(({ memory }) => ({ ...memory, row: maskFor(context, memory.row) }) as Memory),
     isExact: missing.length === 0 && changed.length === 0,
     missing,
     changed,
   };
 }
 
-/** An episode was shown without what was outdated in it. */
-function withoutLeftOut(memory: Memory, { leftOut }: ReceiptChoice): Memory {
-  if (memory.type !== 'episode' || leftOut.length === 0) return memory;
-  return { ...memory, row: { ...memory.row, content: leaveOut(memory.row.content, leftOut) } };
+/** An episode was shown without what was outdated in it. What was forgotten since, butlers do not read again. */
+function withoutLeftOut(context: MemoryContext, memory: Memory, { leftOut }: ReceiptChoice): Memory {
+  if (memory.type !== 'episode') return memory;
+  const hidden = onlyButlerOf(context) === null ? [] : listHiddenSpans(memory.row);
+  const spans = [...leftOut, ...hidden];
+  if (spans.length === 0) return memory;
+  return { ...memory, row: { ...memory.row, content: leaveOut(memory.row.content, spans) } };
 }
 
 interface ShownLine {
@@ -70,12 +76,21 @@ async function readStatesShown(
   if (chosen.length === 0) return new Map();
   const { tenantId } = context.principal;
   const states = await context.db.client.$queryRaw<VersionState[]>(selectStatesOfVersions(tenantId, chosen));
-  const memories = new Map<string, Memory>();
-  for (const { type, id, state } of states) {
+  const memories: Memory[] = [];
+  for (const { type, state } of states) {
     const row = toPastRow(type, await openState(context, state), asOf ?? createdAt);
-    memories.set(referenceKey({ type, id }), { type, row } as Memory);
+    memories.push({ type, row } as Memory);
   }
-  return memories;
+  const rows = await withHidden(
+    context,
+    memories.map(({ row }) => row),
+  );
+  return new Map(
+    memories.map(({ type }, place) => {
+      const row = rows[place] as Memory['row'];
+      return [referenceKey({ type, id: row.id }), { type, row } as Memory];
+    }),
+  );
 }
 
 function renderShown({ candidates }: Receipt, shown: readonly ShownLine[]): string {

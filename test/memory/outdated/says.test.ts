@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { leaveOut } from '../../../src/memory/outdated/find-outdated.ts';
+import { leaveOut } from '../../../src/memory/spans.ts';
 import { findFormerValues, findSayings, type OutdatedFact } from '../../../src/memory/outdated/says.ts';
 import { isEmptySpeech, splitSentences } from '../../../src/memory/outdated/sentences.ts';
 

@@ -1,0 +1,90 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { TenantClient, Transaction } from '../database.ts';
+import type { MemoryType } from '../tables.ts';
+
+/** By the id of the forgotten memory. */
+type Hidden = Record<string, [number, number][]>;
+
+/** Returns the hidden spans of episodes by id, also of deleted ones: as their latest events have them. */
+export async function listLastHidden(client: TenantClient, ids: readonly string[]): Promise<Map<string, Hidden>> {
+  const rows = await client.$queryRaw<{ id: string; hidden: Hidden }[]>`
+    SELECT DISTINCT ON (entity_id) entity_id AS id, payload->'after'->'hidden_spans' AS hidden FROM memory_events
+    WHERE tenant_id = ${client.tenantId} AND entity_type = 'episode' AND entity_id = ANY (${[...ids]}::text[])
+      AND jsonb_typeof(payload->'after'->'hidden_spans') = 'object'
+    ORDER BY entity_id, sequence DESC`;
+  return new Map(rows.map(({ id, hidden }) => [id, hidden]));
+}
+
+export interface SayingEpisode {
+  id: string;
+  content: string;
+  hiddenSpans: Hidden;
+  /** Where it says the memory, by the evidence of what was learned from it. */
+  evidence: [number, number][];
+  isSource: boolean;
+}
+
+export interface SaidMemory {
+  type: MemoryType;
+  id: string;
+  /** The words by which episodes are looked for, besides its sources. */
+  text: string;
+  language: string;
+  /** Whose episodes are looked through; null for those of all. */
+  butler: string | null;
+}
+
+/** More are not compared with what was forgotten. */
+const mostEpisodes = 200;
+
+/** Lists the episodes that a memory was learned from, and those that share a word with it, newest first. */
+export async function listSayingEpisodes(client: TenantClient, memory: SaidMemory): Promise<SayingEpisode[]> {
+  const { tenantId } = client;
+  const { type, id, text, language, butler } = memory;
+  const ofButler = butler === null ? Prisma.sql`true` : Prisma.sql`e.butler = ${butler}`;
+  return client.$queryRaw`
+    WITH asked AS (
+      SELECT replace(plainto_tsquery(memory_text_search(${language}), ${text})::text, '&', '|')::tsquery AS words
+    ), evidence AS (
+      SELECT l.target_id AS id, l.spans, true AS is_source FROM memory_links l
+      WHERE l.tenant_id = ${tenantId} AND l.source_type = ${type} AND l.source_id = ${id}::uuid
+        AND l.relation = 'derived_from' AND l.target_type = 'episode'
+      UNION ALL
+      SELECT l.source_id, l.spans, true FROM memory_links l
+      WHERE l.tenant_id = ${tenantId} AND l.target_type = ${type} AND l.target_id = ${id}::uuid
+        AND l.relation = 'supports' AND l.source_type = 'episode'
+      UNION ALL
+      (SELECT e.id, '[]', false FROM episodes e, asked
+      WHERE e.tenant_id = ${tenantId} AND ${ofButler} AND e.search_vector @@ asked.words
+      ORDER BY e.created_at DESC, e.id LIMIT ${mostEpisodes})
+    )
+    SELECT e.id::text, e.content, e.hidden_spans AS "hiddenSpans", bool_or(v.is_source) AS "isSource",
+      coalesce(jsonb_agg(part) FILTER (WHERE part IS NOT NULL), '[]') AS evidence
+    FROM evidence v JOIN episodes e ON e.tenant_id = ${tenantId} AND e.id = v.id
+    LEFT JOIN LATERAL jsonb_array_elements(v.spans) part ON true
+    GROUP BY e.id, e.content, e.hidden_spans, e.created_at ORDER BY e.created_at DESC, e.id`;
+}
+
+export interface HidingEpisode {
+  id: string;
+  content: string;
+  hiddenSpans: Hidden;
+  isForgotten: boolean;
+}
+
+/** Lists the episodes in which some memories are hidden. */
+export async function listHidingEpisodes(client: TenantClient, memoryIds: readonly string[]): Promise<HidingEpisode[]> {
+  return client.$queryRaw`
+    SELECT id::text, content, hidden_spans AS "hiddenSpans", forgotten_at IS NOT NULL AS "isForgotten" FROM episodes
+    WHERE tenant_id = ${client.tenantId} AND hidden_spans <> '{}'
+      AND EXISTS (SELECT 1 FROM jsonb_object_keys(hidden_spans) key WHERE key = ANY (${[...memoryIds]}::text[]))
+    ORDER BY created_at, id`;
+}
+
+/** Locks episodes, in the order of their ids. Leaves out what is gone meanwhile. */
+export async function lockHidingEpisodes(transaction: Transaction, ids: readonly string[]): Promise<HidingEpisode[]> {
+  if (ids.length === 0) return [];
+  return transaction.$queryRaw`
+    SELECT id::text, content, hidden_spans AS "hiddenSpans", forgotten_at IS NOT NULL AS "isForgotten" FROM episodes
+    WHERE tenant_id = ${transaction.tenantId} AND id = ANY (${[...ids]}::uuid[]) ORDER BY id FOR UPDATE`;
+}
