@@ -80,6 +80,14 @@ export interface PayloadField {
   superseded?: SupersededField;
   /** How to find memories that say nearly the same, and their type. */
   similar?: SimilarField;
+  /** How to list what the write hid in episodes, and its type. */
+  hidden?: HiddenField;
+}
+
+interface HiddenField {
+  // oxlint-disable-next-line typescript/no-explicit-any -- as above
+  type: any;
+  list(context: MemoryContext, id: string): Promise<unknown[]>;
 }
 
 interface SimilarField {
@@ -138,7 +146,7 @@ function createPayload(name: string, payload: PayloadField) {
 type PayloadRef = ReturnType<ReturnType<typeof builder.objectRef<PayloadShape>>['implement']>;
 
 /** Adds what the write did to its memory, if the payload is of one. */
-function addOutcome(ref: PayloadRef, { outcome, superseded, similar }: PayloadField): void {
+function addOutcome(ref: PayloadRef, { outcome, superseded, similar, hidden }: PayloadField): void {
   builder.objectFields(ref, (t) => ({
     ...(outcome !== undefined && {
       outcome: t.field({
@@ -172,6 +180,15 @@ function addOutcome(ref: PayloadRef, { outcome, superseded, similar }: PayloadFi
           'Others of the same scope that say nearly the same, at most three, the nearest first. Store it again with `supersedes` to replace one.',
         resolve: (({ value }: PayloadShape, _args: unknown, { memory }: { memory: MemoryContext }) =>
           similar.find(memory, (value as MemoryRow).id)) as never,
+      }),
+    }),
+    ...(hidden !== undefined && {
+      hidden: t.field({
+        type: [hidden.type] as never,
+        description:
+          'What is hidden of episodes because they say it, oldest episode first. Only of episodes that the caller sees.',
+        resolve: (({ value }: PayloadShape, _args: unknown, { memory }: { memory: MemoryContext }) =>
+          hidden.list(memory, (value as MemoryRow).id)) as never,
       }),
     }),
   }));

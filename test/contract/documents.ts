@@ -226,9 +226,13 @@ export const confirmMemory = graphql(/* GraphQL */ `
 `);
 
 export const forgetMemory = graphql(/* GraphQL */ `
-  mutation ContractForget($input: MemoryWriteInput!) {
+  mutation ContractForget($input: ForgetMemoryInput!) {
     forgetMemory(input: $input) {
       ... on ForgetMemoryPayload {
+        hidden {
+          episodeId
+          text
+        }
         outcome
         keptUntil
         value: memory {

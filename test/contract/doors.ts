@@ -15,7 +15,13 @@ import { linkMemories, type Link, type LinkMemoriesInput } from '../../src/memor
 import type { MemoryReference, Relation } from '../../src/memory/links/links.ts';
 import { getMemory, memoryTypeOf, type Memory, type MemoryRow } from '../../src/memory/memories.ts';
 import { createReport, type WriteReport, type Written } from '../../src/memory/mutation.ts';
-import { confirmMemory, forgetMemory, restoreMemory, type MemoryWrite } from '../../src/memory/confirm-and-forget.ts';
+import {
+  confirmMemory,
+  forgetMemory,
+  restoreMemory,
+  type ForgetInput,
+  type MemoryWrite,
+} from '../../src/memory/confirm-and-forget.ts';
 import { claimForAgent, submitOutput, type AgentClaimInput } from '../../src/lifecycle/consolidation/agent.ts';
 import { requeueEpisodes, type RequeueInput } from '../../src/lifecycle/consolidation/requeue.ts';
 import type { TextCut } from '../../src/redaction/redactor.ts';
@@ -62,7 +68,7 @@ export interface Door {
   markRule(input: MarkRuleInput): Promise<View>;
   getMemory(reference: MemoryReference): Promise<View>;
   confirmMemory(input: MemoryWrite): Promise<View>;
-  forgetMemory(input: MemoryWrite): Promise<View>;
+  forgetMemory(input: ForgetInput): Promise<View>;
   restoreMemory(input: MemoryWrite): Promise<View>;
   editRule?: (input: EditRuleInput) => Promise<View>;
   changeRule?: (change: RuleChange, input: RuleWrite) => Promise<View>;
@@ -131,6 +137,8 @@ export interface WriteView {
   superseded: { id: string; content: string } | null;
   /** Of a rule: others that say nearly the same. */
   similar?: { id: string; content: string }[];
+  /** Of a forgotten memory: what is hidden in episodes. */
+  hidden?: { episodeId: string; text: string }[];
 }
 
 /** A link as a door tells it. */
@@ -415,13 +423,14 @@ export async function openMcpDoor({ app }: TestApp, caller?: Caller): Promise<Do
       eventId,
       superseded,
       similar,
+      hidden,
       ...view
     } = toCamel(answer.structuredContent as Record<string, unknown>);
     if (typeof count === 'number') redacted = count;
     if (Array.isArray(cuts)) cut = cuts as TextCut[];
     if (typeof isKnown === 'boolean') confirmed = isKnown;
     if (outcome !== undefined)
-      written = { outcome, keptUntil, eventId, superseded: superseded ?? null, similar } as WriteView;
+      written = { outcome, keptUntil, eventId, superseded: superseded ?? null, similar, hidden } as WriteView;
     return view as View;
   };
   return {

@@ -83,6 +83,21 @@ describe('a forgotten fact', () => {
       expect(shown).not.toContain(`My ${word}`);
     });
 
+    it('is answered with what was hidden and where, and takes its sources if asked to', async () => {
+      const { episodeId, factId } = await learn();
+      await byButler.forgetMemory({ type: 'fact', id: factId, sources: true });
+      const written = byButler.lastWrite?.();
+      if (written !== undefined) {
+        expect(written.hidden).toEqual([{ episodeId, text: `My ${word} lies at the old pier` }]);
+      }
+      expect(await find(byButler, `boiler${word}`)).toEqual([]);
+
+      const versions = await byButler.history({ type: 'fact', id: factId });
+      await byButler.undo({ eventId: versions.at(-1)?.event.id ?? '' });
+      expect(await find(byButler, `boiler${word}`)).toHaveLength(1);
+      expect(await find(byButler, word)).toHaveLength(1);
+    });
+
     it('is read by an operator in its source', async () => {
       const { episodeId, factId, text } = await learn();
       await byButler.forgetMemory({ type: 'fact', id: factId });

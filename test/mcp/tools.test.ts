@@ -108,7 +108,11 @@ const surface: Record<string, { arguments: Record<string, string>; required: str
     isReadOnly: true,
   },
   memory_confirm: { ...oneMemory, isReadOnly: false },
-  memory_forget: { ...oneMemory, isReadOnly: false },
+  memory_forget: {
+    arguments: { ...oneMemory.arguments, sources: 'boolean' },
+    required: oneMemory.required,
+    isReadOnly: false,
+  },
   memory_restore: { ...oneMemory, isReadOnly: false },
   memory_mark_helpful: { ...oneRule, isReadOnly: false },
   memory_mark_harmful: { ...oneRule, isReadOnly: false },

@@ -30,7 +30,7 @@ export interface SaidMemory {
   /** The words by which episodes are looked for, besides its sources. */
   text: string;
   language: string;
-  /** Whose episodes are looked through; null for those of all. */
+  /** The butler whose episodes are compared; null for those of all butlers. */
   butler: string | null;
 }
 

@@ -1,6 +1,7 @@
 import { memoryTypes, type MemoryType } from '../../db/tables.ts';
 import { invalidInput } from '../../shared/errors.ts';
 import type { MemoryContext } from '../../memory/context.ts';
+import { listHiddenTexts, type HiddenText } from '../../memory/forgetting/hide-spans.ts';
 import { maskFor } from '../../memory/hidden-spans.ts';
 import { generationOf, type Generational } from '../../memory/generation.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
@@ -130,7 +131,32 @@ const MemoryWriteInput = builder.inputType('MemoryWriteInput', {
 
 const payload = { field: 'memory', type: MemoryInterface, description: 'The memory as it is now.' };
 const confirmed = writeResult('ConfirmMemory', { ...payload, outcome: 'confirmed' });
-const forgotten = writeResult('ForgetMemory', { ...payload, outcome: 'forgotten' });
+const HiddenTextRef = builder.objectRef<HiddenText>('HiddenText').implement({
+  description: 'A part of an episode that is hidden because it says what was forgotten.',
+  fields: (t) => ({
+    episodeId: t.expose('episodeId', { type: 'UUID', description: 'UUID of the episode.' }),
+    text: t.exposeString('text', { description: 'The hidden text.' }),
+  }),
+});
+
+const ForgetMemoryInput = builder.inputType('ForgetMemoryInput', {
+  description: 'The memory to forget.',
+  fields: (t) => ({
+    type: t.field({ type: MemoryTypeEnum, required: true, description: 'The memory type: episode, fact or rule.' }),
+    id: t.string({ required: true, description: 'UUID or handle of the memory.' }),
+    sources: t.boolean({
+      description:
+        'Whether to forget the episodes that a fact or rule was learned from, too. Default false: only what they say of it is hidden.',
+    }),
+    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
+  }),
+});
+
+const forgotten = writeResult('ForgetMemory', {
+  ...payload,
+  outcome: 'forgotten',
+  hidden: { type: HiddenTextRef, list: (context, id) => listHiddenTexts(context, [id]) },
+});
 const restored = writeResult('RestoreMemory', { ...payload, outcome: 'restored' });
 
 builder.mutationFields((t) => {
@@ -149,8 +175,8 @@ builder.mutationFields((t) => {
     forgetMemory: t.field({
       type: forgotten.type,
       description:
-        'Takes a memory out of every search, context and count. It can be restored. The role butler forgets only what is in its own scope or was stored in its own name.',
-      args: { input },
+        'Takes a memory out of every search, context and count. What episodes say of a fact or rule is hidden in them. It can be restored. The role butler forgets only what is in its own scope or was stored in its own name.',
+      args: { input: t.arg({ type: ForgetMemoryInput, required: true, description: 'The memory.' }) },
       resolve: (_root, args, { memory }) =>
         forgotten.answer(memory, async (context) =>
           mapWritten(await forgetMemory(context, args.input), ({ row }) => row),

@@ -52,6 +52,10 @@ interface StatsResult {
   unknown: string[];
 }
 
+interface ForgottenResult extends WrittenResult {
+  hidden: { episode_id: string; text: string }[];
+}
+
 interface ActivityResult {
   events: EventResult[];
   resume_from: string;
@@ -105,15 +109,17 @@ export const manageTools: readonly GroupedTool[] = [
     name: 'memory_forget',
     title: 'Forget a memory',
     operation: /* GraphQL */ `
-      mutation MemoryForget($input: MemoryWriteInput!) {
+      mutation MemoryForget($input: ForgetMemoryInput!) {
         forgetMemory(input: $input) {
-          ... on ForgetMemoryPayload { ${inlined}: memory { ${memoryFields} } ${outcomeFields} }
+          ... on ForgetMemoryPayload {
+            ${inlined}: memory { ${memoryFields} } ${outcomeFields} hidden { episodeId text }
+          }
           ${problemFields}
         }
       }
     `,
     annotations: { ...writes, destructiveHint: true },
-    describe: (written: WrittenResult) => describeWrite(written),
+    describe: (written: ForgottenResult) => [describeWrite(written), ...describeHidden(written)].join('\n'),
   },
   {
     name: 'memory_restore',
@@ -184,6 +190,15 @@ export const manageTools: readonly GroupedTool[] = [
       [status, ...checks.map((check) => `${check.name}: ${check.detail ?? check.status}`)].join('\n'),
   },
 ];
+
+/** Says what was hidden, and offers to take the episodes, too. */
+function describeHidden({ hidden }: ForgottenResult): string[] {
+  if (hidden.length === 0) return [];
+  return [
+    ...hidden.map(({ episode_id: id, text }) => `Hid in episode ${id}: ${inertText(text)}`),
+    'The rest of these episodes stays. memory_forget with sources = true forgets the source episodes, too.',
+  ];
+}
 
 function describeVersion(event: EventResult, memory: MemoryResult | null): string {
   const text = memory === null ? 'gone' : inertText(memory.content);

@@ -13,7 +13,7 @@ import type { Memory } from '../memories.ts';
 import { changeMemory, type Mutation } from '../mutation.ts';
 import { findSayings, type OutdatedFact } from '../outdated/says.ts';
 import { splitSentences } from '../outdated/sentences.ts';
-import { joinSpans, toSpan, type Span } from '../spans.ts';
+import { cutSpans, joinSpans, toSpan, type Span } from '../spans.ts';
 import { globalScope } from '../values.ts';
 
 /** What forgetting or restoring memories does to the episodes that say them. */
@@ -86,6 +86,21 @@ export async function carryOut(
     const columns = { hiddenSpans: hidden };
     await changeMemory(mutation.consequence, { type: 'episode', id }, eventType, columns, { embedding });
   }
+}
+
+/** A part of an episode that is hidden. */
+export interface HiddenText {
+  episodeId: string;
+  text: string;
+}
+
+/** Lists what is hidden of episodes because some memories were forgotten. Only in episodes that the caller reaches. */
+export async function listHiddenTexts(context: MemoryContext, memoryIds: readonly string[]): Promise<HiddenText[]> {
+  const episodes = await listHidingEpisodes(context.db.client, memoryIds);
+  return episodes.flatMap(({ id, content, hiddenSpans }) => {
+    const spans = joinSpans(memoryIds.flatMap((memoryId) => hiddenSpans[memoryId] ?? []));
+    return cutSpans(content, spans).map((text) => ({ episodeId: id, text }));
+  });
 }
 
 function change(hidden: HiddenSpans, planned: ReadonlyMap<string, readonly Span[]>): HiddenSpans {
