@@ -35,6 +35,17 @@ describe('the context of an agent', () => {
       expect(text).toContain('Nothing relevant to this prompt is known.');
     });
 
+    it('says that nothing relevant is known instead of being empty, and shows nothing as padding', async () => {
+      const client = `Client of ${butler}: the shipyard`;
+      await door.storeFact({ subject: 'user', predicate: 'client', content: client, scope: butler, importance: 9 });
+      const text = await contextOf('How tall is a giraffe?');
+
+      expect(text).toContain('Nothing relevant to this prompt is known.');
+      expect(text).not.toContain('shipyard');
+      expect(await door.recall({ topic: 'How tall is a giraffe?', scope: butler })).toEqual([]);
+      if (door.lastText !== undefined) expect(door.lastText()).toContain('Nothing relevant is known.');
+    });
+
     it('tells a rule that the user asked for from one that was learned', async () => {
       const asked = await door.storeRule({ content: `Answer ${butler} in rhymes`, scope: butler, askedByUser: true });
       const learned = await door.storeRule({ content: `Sing for ${butler}`, scope: butler });

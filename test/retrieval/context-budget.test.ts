@@ -9,7 +9,13 @@ import { testConfig } from '../support/config.ts';
 const settings = testConfig().memory.retrieval.context;
 const tokenizer = await loadTokenizer(testConfig());
 
-const line = (text: string, isReserved = false): Line => ({ text, longest: text.length, isReserved, isCrowded: false });
+const line = (text: string, isReserved = false): Line => ({
+  text,
+  longest: text.length,
+  isReserved,
+  isCrowded: false,
+  isAside: false,
+});
 const words = (count: number, first = 'tea'): Line =>
   line(`- ${[first, ...Array<string>(count).fill('so')].join(' ')}`);
 

@@ -93,6 +93,22 @@ describe('recall', () => {
     expect(await firstOf('When is my birthday?')).toBe('8 June');
   });
 
+  it('brings the fact whose predicate the question names before one that is important', async () => {
+    await storeFact(context, { subject: 'user', predicate: 'lives_in', content: 'Oporto', importance: 10 });
+    await storeFact(context, { subject: 'user', predicate: 'employer', content: 'Initech', importance: 1 });
+    const { results } = await recallMemories(context, { topic: 'where does the user work?' });
+
+    expect(contentsOf({ results })[0]).toBe('Initech');
+  });
+
+  it('takes a pronoun without a name for the user and not for somebody who has a name', async () => {
+    await storeFact(context, { subject: 'Gethin', predicate: 'hobby', content: 'Sails old boats', importance: 10 });
+    await storeFact(context, { subject: 'user', predicate: 'hobby', content: 'Repairs old clocks', importance: 1 });
+    const { results } = await recallMemories(context, { topic: 'What hobby does he have?' });
+
+    expect(contentsOf({ results })[0]).toBe('Repairs old clocks');
+  });
+
   it('leaves out what is important and has nothing to do with the topic', async () => {
     await fact('drinks tea', { importance: 1 });
     await fact('wooden furniture polish', { importance: 10 });
@@ -148,7 +164,7 @@ describe('recall', () => {
   it('fills the limit beyond many that say the same', async () => {
     for (let index = 0; index < 40; index += 1)
       await storeRule(context, { content: `Serve tea at five${'!'.repeat(index)}`, importance: 9 });
-    await storeRule(context, { content: 'Pour milk before tea', importance: 1 });
+    await storeRule(context, { content: 'Serve tea after the milk', importance: 1 });
     const { results, considered } = await recallMemories(context, { topic: 'serve tea', limit: 2 });
 
     expect(results).toHaveLength(2);

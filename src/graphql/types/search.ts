@@ -71,7 +71,7 @@ export const MatchPartsRef = builder.objectRef<MatchParts>('MatchParts').impleme
     matchScore: t.exposeFloat('matchScore', {
       nullable: true,
       description:
-        'Similarity and 0.3 of the coverage, less the penalty: what the relevance is measured on. Null in a search.',
+        'Similarity, 0.3 of the coverage by its own words and 0.45 of that by the gloss alone, less the penalty: what the relevance is measured on. Null in a search.',
     }),
   }),
 });

@@ -203,6 +203,7 @@ function asLine(ranked: Ranked<ShownMemory>, { reserved, crowded }: ContextRanki
     ranked,
     isReserved: reserved.has(ranked),
     isCrowded: crowded.has(ranked),
+    isAside: ranked.memory.type === 'fact' && !isRelevant(ranked),
     longest: longestLineOf(ranked.memory),
     get text() {
       written ??= lineOf(ranked.memory, at);

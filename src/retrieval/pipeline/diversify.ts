@@ -5,6 +5,8 @@ import { drop, type Ranked } from './ranked.ts';
 
 /** Facts of one subject and predicate that an answer has while others wait. */
 const clusterLimit = 3;
+/** What the score of a memory beyond that share is multiplied by: others come first unless they are worth still less. */
+const crowdedWeight = 0.5;
 /** Share of common words from which two texts say the same. */
 const duplicateSimilarity = 0.9;
 
@@ -14,15 +16,15 @@ interface Comparable extends Pick<Candidate, 'type' | 'id' | 'maturity' | 'subje
 }
 
 /**
- * Keeps the best `limit`. Drops what says the same as a better one, and what is of a cluster that has its share; the
- * latter still comes if there is room at the end, since a cap must not leave an answer short.
+ * Keeps the best `limit`. Drops what says the same as a better one. What is of a cluster that has its share counts half of
+ * its score: others come first, but nothing that hardly matches takes the place of what does, and no answer is left short.
  */
 export function diversify<M extends Comparable>(ranked: readonly Ranked<M>[], limit: number): Ranked<M>[] {
   const duplicates = findDuplicates(ranked);
   const distinct = ranked.filter((one) => !duplicates.has(one));
   const crowded = findCrowded(distinct);
-  const first = distinct.filter((one) => !crowded.has(one)).slice(0, limit);
-  const kept = new Set([...first, ...[...crowded].slice(0, limit - first.length)]);
+  const worth = (one: Ranked<M>): number => one.score * (crowded.has(one) ? crowdedWeight : 1);
+  const kept = new Set(distinct.toSorted((a, b) => worth(b) - worth(a)).slice(0, limit));
   return ranked.map((one) => {
     if (kept.has(one)) return one;
     return drop(one, duplicates.has(one) ? 'duplicate' : crowded.has(one) ? 'cluster' : 'limit');

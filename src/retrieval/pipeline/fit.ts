@@ -19,6 +19,8 @@ export interface Line {
   isReserved: boolean;
   /** Its cluster has its share already: it waits for what the others leave. */
   isCrowded: boolean;
+  /** Beyond the reserved part it waits as well, since it is not about the prompt. */
+  isAside: boolean;
 }
 
 export interface Fitted<L extends Line> {
@@ -54,12 +56,12 @@ export function fitBudget<L extends Line>(
   for (const section of sections) {
     const quota = Math.floor(room * shareOf[section.name]);
     section.fill(Math.floor(quota * reservedShare), ({ line }) => line.isReserved);
-    section.fill(quota, ({ line }) => !line.isCrowded);
+    section.fill(quota, ({ line }) => !waits(line));
   }
   let left = room - total(sections);
   for (const section of sections) {
     const before = section.used;
-    section.fill(before + left, ({ line }) => !line.isCrowded);
+    section.fill(before + left, ({ line }) => !waits(line));
     section.fill(before + left, () => true);
     left -= section.used - before;
   }
@@ -70,6 +72,10 @@ export function fitBudget<L extends Line>(
     shown: byName(sections, (section) => section.shown().map(({ line, tokens }) => ({ line, tokens: tokens ?? 0 }))),
     dropped: sections.flatMap((section) => section.dropped(room, total(sections))),
   };
+}
+
+function waits({ isCrowded, isAside }: Line): boolean {
+  return isCrowded || isAside;
 }
 
 interface Entry<L extends Line> {

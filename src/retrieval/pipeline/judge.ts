@@ -16,12 +16,22 @@ export interface Evidence {
   isCrossEncoded: boolean;
 }
 
-/** Weight of the share of the question's words that a memory has, beside its similarity. */
-const coverageWeight = 0.3;
+/**
+ * Weights of the share of the question's words that a memory has, beside its similarity: of its own words, and of those
+ * that only the gloss of its predicate has. The latter name the predicate, where the former may come up in passing.
+ */
+const coverageWeights = { own: 0.3, gloss: 0.45 };
 /** Weight of what a cross-encoder says, 0 to 1, where one is configured. Not measured: the package carries none. */
 const crossEncoderWeight = 0.3;
 /** What a memory loses for being about somebody else. Rules, which have no subject, lose a share of it. */
-const penalties: Record<Whom['kind'], number> = { named: 0.4, relation: 0.3, user: 0.2, self: 0.2, open: 0.05 };
+const penalties: Record<Whom['kind'], number> = {
+  named: 0.4,
+  relation: 0.3,
+  user: 0.2,
+  self: 0.2,
+  pronoun: 0.2,
+  open: 0.05,
+};
 const ruleShare = 0.6;
 /** How well a memory fits that mentions the person, or says who it is, but is about another subject. */
 const mentionFit = 0.8;
@@ -34,7 +44,7 @@ const ownFit = 0.5;
  * finds by chance. A question that speaks of a person is more often one of memory, and one with a name that no memory has is
  * more often one of general knowledge.
  */
-const gate = { score: 12, named: 2, personal: 1.65, unknownName: -1.4, logDocuments: -0.43, constant: -4 };
+const gate = { score: 12, named: 1.75, personal: 1.65, unknownName: -1.5, logDocuments: -0.36, constant: -4.58 };
 
 /** Sets the relevance of each memory: the probability that it answers the question. Keeps their order. */
 export function judge(ranked: readonly Ranked[], evidence: Evidence): Ranked[] {
@@ -44,7 +54,12 @@ export function judge(ranked: readonly Ranked[], evidence: Evidence): Ranked[] {
     const coverage = measureCoverage(one.memory, evidence);
     const subjectPenalty = measurePenalty(one.memory, evidence.whom);
     const matchScore = roundScore(scoreMatch(one.parts.match, coverage, evidence) - subjectPenalty);
-    const match = { ...one.parts.match, coverage: roundScore(coverage), subjectPenalty, matchScore };
+    const match = {
+      ...one.parts.match,
+      coverage: roundScore(coverage.own + coverage.gloss),
+      subjectPenalty,
+      matchScore,
+    };
     return { ...one, relevance: asProbability(gate.score * matchScore + base), parts: { ...one.parts, match } };
   });
 }
@@ -73,22 +88,32 @@ function isNowhere(word: string, words: Evidence['words']): boolean {
 /** Each of the two stands in for the other where only one channel was searched. */
 function scoreMatch(
   { similarity, rerankScore }: MatchParts,
-  coverage: number,
+  { own, gloss }: Coverage,
   { words, isCrossEncoded }: Evidence,
 ): number {
-  const meaning = similarity ?? 0.5 * coverage;
+  const meaning = similarity ?? 0.5 * (own + gloss);
   const read = isCrossEncoded ? crossEncoderWeight * ((rerankScore ?? 0) - 0.5) : 0;
-  return read + meaning + coverageWeight * (words.length === 0 ? meaning : coverage);
+  const byWords = coverageWeights.own * own + coverageWeights.gloss * gloss;
+  return read + meaning + (words.length === 0 ? coverageWeights.own * meaning : byWords);
 }
 
-function measureCoverage({ words: scores, predicateKey }: Candidate, { words, findGlossLexemes }: Evidence): number {
-  const gloss = predicateKey === null ? null : findGlossLexemes(predicateKey);
-  let [covered, all] = [0, 0];
+/** Shares of the question's words, weighed by rarity. */
+interface Coverage {
+  /** Of those that the memory has. */
+  own: number;
+  /** Of those that only the gloss of its predicate has. */
+  gloss: number;
+}
+
+function measureCoverage({ words: scores, predicateKey }: Candidate, { words, findGlossLexemes }: Evidence): Coverage {
+  const lexemes = predicateKey === null ? null : findGlossLexemes(predicateKey);
+  let [own, gloss, all] = [0, 0, 0];
   for (const { lexeme, weight, place } of words) {
     all += weight;
-    if ((scores[place] ?? 0) > 0 || gloss?.has(lexeme) === true) covered += weight;
+    if ((scores[place] ?? 0) > 0) own += weight;
+    else if (lexemes?.has(lexeme) === true) gloss += weight;
   }
-  return all === 0 ? 0 : covered / all;
+  return all === 0 ? { own: 0, gloss: 0 } : { own: own / all, gloss: gloss / all };
 }
 
 function measurePenalty(memory: Candidate, whom: Whom | null): number {

@@ -16,10 +16,11 @@ export interface Question {
 
 /**
  * The person or thing that a question is about. `named` is a known subject, `relation` somebody whom a fact of the user tells ("my wife"), `user`
- * the user by name, `self` the speaker or somebody who is not named, and `open` nobody in particular.
+ * the user by name, `self` the speaker, `pronoun` somebody who is not named ("he"), which is mostly the user, and `open`
+ * nobody in particular.
  */
 export interface Whom {
-  kind: 'named' | 'relation' | 'user' | 'self' | 'open';
+  kind: 'named' | 'relation' | 'user' | 'self' | 'pronoun' | 'open';
   /** The question without the name or relation: what it asks about them. */
   meaning: string;
   /** Keys of the subjects whose facts it asks for. */
@@ -97,9 +98,8 @@ export function resolveWhom(question: Question, { subjects, own, known }: KnownP
     };
   }
   if (userNames.length > 0) return { ...none, kind: 'user', meaning, subjects: ownSubjects };
-  return personal
-    ? { ...none, kind: 'self', meaning, subjects: ownSubjects }
-    : { ...none, kind: 'open', meaning: question.text };
+  if (personal) return { ...none, kind: 'self', meaning, subjects: ownSubjects };
+  return { ...none, kind: hasThirdPerson(words) ? 'pronoun' : 'open', meaning: question.text };
 }
 
 const selfWords: ReadonlySet<string> = new Set(['i', 'me', 'my', 'mine', 'myself', 'we', 'us', 'our', 'ours', 'user']);
