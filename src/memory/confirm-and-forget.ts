@@ -6,6 +6,7 @@ import type { MemoryContext } from './context.ts';
 import { isLive } from './facts/fact-values.ts';
 import { carryOut, lockPlanned, planHiding, planShowing } from './forgetting/hide-spans.ts';
 import { lockLiveFacts } from './facts/facts.ts';
+import { confirmedAsOf, saidAt } from './facts/valid-time.ts';
 import { mutateOnce } from './idempotency.ts';
 import type { MemoryReference } from './links/links.ts';
 import { findMemory, getMemory, notFound, type Memory } from './memories.ts';
@@ -51,13 +52,19 @@ export async function confirmMemory(
   return mapWritten(written, () => getMemory(context, reference));
 }
 
-/** The same within a mutation that is under way, of a memory that is known to be live. */
+/**
+ * The same within a mutation that is under way, of a memory that is known to be live: as of when that was said, by default
+ * now. A confirmation never takes back a later one.
+ */
 export async function writeConfirmation(
   mutation: Mutation,
   reference: { type: 'fact' | 'rule'; id: string },
-  changes: Columns<'rule'> = {},
+  { said = mutation.now, ...changes }: Columns<'rule'> & { said?: Date | undefined } = {},
 ): Promise<void> {
-  const columns = { ...changes, validity: 'active', lastConfirmedAt: mutation.now };
+  const row = await lockMemory(mutation.transaction, reference);
+  const confirmed = confirmedAsOf(saidAt(said, mutation.now), row?.validFrom ?? null);
+  const earlier = row?.lastConfirmedAt ?? confirmed;
+  const columns = { ...changes, validity: 'active', lastConfirmedAt: earlier > confirmed ? earlier : confirmed };
   await changeMemory(mutation, reference, `${reference.type}.confirmed`, columns);
 }
 
@@ -155,8 +162,8 @@ export async function refuseSecondLiveFact(mutation: Mutation, id: string): Prom
   const { transaction, tenantId } = mutation;
   const fact = await transaction.fact.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
   const facts = await lockLiveFacts(transaction, fact);
-  const live = facts.find(({ valueKey }) => valueKey === fact.valueKey);
-  if (live === undefined) return;
+  const live = facts.find(({ valueKey, setAside }) => valueKey === fact.valueKey && !setAside);
+  if (live === undefined || fact.setAside) return;
   throw new MemoryError('CONFLICT', `fact ${id} cannot be restored: fact ${live.id} took its place`, {
     hint: `Forget fact ${live.id} first.`,
   });

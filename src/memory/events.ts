@@ -38,6 +38,8 @@ export const eventTypes = [
   'fact.stored',
   'fact.confirmed',
   'fact.superseded',
+  'fact.set_aside',
+  'fact.began',
   'fact.bridged',
   'fact.promoted',
   'fact.fading',

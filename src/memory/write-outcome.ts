@@ -1,5 +1,6 @@
 import { findSupersededRule } from '../db/queries/rules.ts';
 import { millisecondsPerDay } from '../shared/durations.ts';
+import type { Fact } from '../generated/prisma/client.ts';
 import type { Config } from '../config/schema.ts';
 import { effectiveConfidence, type Decaying } from './confidence.ts';
 import type { MemoryContext } from './context.ts';
@@ -41,6 +42,11 @@ function nextBandAt(memory: Decaying, now: Date, facts: Config['memory']['facts'
 
 /** Returns the id of the memory whose place a memory took; null if it took none. */
 export async function findSupersededId(context: MemoryContext, row: MemoryRow | StoredRow): Promise<string | null> {
-  if ('supersedesId' in row) return row.supersedesId;
+  if ('supersedesId' in row) return isStoredAsHistory(row) ? null : row.supersedesId;
   return 'maturity' in row ? findSupersededRule(context.db.client, row.id) : null;
+}
+
+/** Whether a fact was history from the beginning: it took nobody's place. */
+function isStoredAsHistory({ supersededAt, createdAt }: Pick<Fact, 'supersededAt' | 'createdAt'>): boolean {
+  return supersededAt?.getTime() === createdAt.getTime();
 }

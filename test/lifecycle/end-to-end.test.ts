@@ -366,10 +366,10 @@ describe('a model that answers', () => {
       allergy: { permanence: 'permanent', validity: 'active' },
       employer: { permanence: 'stable', validity: 'active' },
       home: { permanence: 'stable', validity: 'active' },
-      diet: { permanence: 'standard', validity: 'active' },
-      sport: { permanence: 'standard', validity: 'active', promoted: 10 },
-      illness: { permanence: 'ephemeral', validity: 'expired', fading: 17, expired: 30 },
-      travel: { permanence: 'volatile', validity: 'expired', fading: 54, expired: 100 },
+      diet: { permanence: 'standard', validity: 'fading', fading: 198 },
+      sport: { permanence: 'standard', validity: 'fading', promoted: 10, fading: 198 },
+      illness: { permanence: 'ephemeral', validity: 'expired', fading: 13, expired: 27 },
+      travel: { permanence: 'volatile', validity: 'expired', fading: 51, expired: 97 },
       rule: { permanence: 'standard', validity: 'fading', fading: 115 },
     });
   });

@@ -52,7 +52,7 @@ export async function lockFactKeys(
     ) hashes`;
 }
 
-/** Lists the live state facts of a key. Only of a locked one: of another, they might be gone before the answer is here. */
+/** Lists the live state facts of a key, also those that are set aside. Only of a locked one: of another, they might be gone before the answer is here. */
 export async function listLiveFacts(
   transaction: Transaction,
   { scope, subjectKey, predicateKey }: LockedKey,
@@ -83,6 +83,6 @@ export async function listContradicting(
     SELECT ${statedColumns} FROM facts f
     WHERE f.tenant_id = ${client.tenantId} AND f.subject_key = memory_key(${subject})
       AND f.predicate_key = ${predicateKey} AND f.scope <> ${scope} AND f.kind = 'state'
-      AND f.validity IN ('active', 'fading') AND (f.content <> ${content} OR f.data_key_id IS NOT NULL)
+      AND f.validity IN ('active', 'fading') AND NOT f.set_aside AND (f.content <> ${content} OR f.data_key_id IS NOT NULL)
     ORDER BY f.created_at DESC, f.id LIMIT ${limit}`;
 }

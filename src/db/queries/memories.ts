@@ -98,6 +98,10 @@ export interface LockedMemory {
   expiresAt: Date | null;
   scope: string;
   sourceButler: string | null;
+  /** Null for episodes. */
+  lastConfirmedAt: Date | null;
+  /** Since when a fact is true; null for others. */
+  validFrom: Date | null;
 }
 
 /** Locks the row of a memory until the transaction ends; null if it is not there. */
@@ -108,8 +112,10 @@ export async function lockMemory(
   const columns =
     type === 'episode'
       ? `CASE WHEN forgotten_at IS NULL THEN 'active' ELSE 'retracted' END AS validity, expires_at AS "expiresAt",
-          butler AS scope, butler AS "sourceButler"`
-      : `validity, NULL::timestamptz AS "expiresAt", scope, source_butler AS "sourceButler"`;
+          butler AS scope, butler AS "sourceButler", NULL::timestamptz AS "lastConfirmedAt",
+          NULL::timestamptz AS "validFrom"`
+      : `validity, NULL::timestamptz AS "expiresAt", scope, source_butler AS "sourceButler",
+          last_confirmed_at AS "lastConfirmedAt", ${type === 'fact' ? 'valid_from' : 'NULL::timestamptz'} AS "validFrom"`;
   const [row] = await transaction.$queryRaw<LockedMemory[]>`
     SELECT ${Prisma.raw(columns)} FROM ${Prisma.raw(memoryTables[type])}
     WHERE tenant_id = ${transaction.tenantId} AND id = ${id}::uuid FOR UPDATE`;

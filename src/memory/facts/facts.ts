@@ -1,7 +1,7 @@
 import type { Transaction } from '../../db/database.ts';
 import { updateEmbeddings } from '../../db/queries/embeddings.ts';
-import { listContradicting, listLiveFacts, lockFactKeys } from '../../db/queries/facts.ts';
-import type { Columns } from '../../db/queries/memories.ts';
+import { listSameHistory, type ValuedKey } from '../../db/queries/fact-history.ts';
+import { listContradicting, listLiveFacts, lockFactKeys, type LockedKey } from '../../db/queries/facts.ts';
 import type { StoredFact } from '../../db/stored-fact.ts';
 import type { Fact } from '../../generated/prisma/client.ts';
 import { decayRates } from '../confidence.ts';
@@ -12,15 +12,14 @@ import { mutateOnce } from '../idempotency.ts';
 import type { Span } from '../spans.ts';
 import { createLink, linkToSource, requireEpisode } from '../links/links.ts';
 import { getMemory } from '../memories.ts';
-import { MemoryError } from '../../shared/errors.ts';
+import { invalidInput, MemoryError } from '../../shared/errors.ts';
+import { confirmStored } from './confirm-fact.ts';
 import { checkUuid } from '../values.ts';
 import { changeMemory, createMemory, mapWritten, type Mutation, type Written } from '../mutation.ts';
 import { authorize } from '../permissions.ts';
 import { resolveOptionalId } from '../resolve-id.ts';
 import { isSealedRow, openRow, openRows, sealedColumns, sealedPlaceholder } from '../../encryption/sealing.ts';
-import { settleReviewsOf } from '../reviews/reviews.ts';
 import {
-  checkValidTime,
   decideSealing,
   embeddedText,
   isLive,
@@ -28,7 +27,9 @@ import {
   type FactValues,
   type StoreFactInput,
 } from './fact-values.ts';
-import { endOfValidity, replaceFact } from './replace-fact.ts';
+import { endFact, findHistoryPlace, findPredecessor, linkHistory, makeRoom, planKey, settleKey } from './place-fact.ts';
+import { replaceFact } from './replace-fact.ts';
+import { beginningOf, confirmedAsOf, hasEnded, isSameDay, isUpcoming, saidAt } from './valid-time.ts';
 import { normaliseValue } from './value-key.ts';
 
 export type { Fact };
@@ -71,16 +72,152 @@ export async function writeFact(
   embedding: EmbeddedText,
   sourceSpans: readonly Span[] = [],
 ): Promise<WrittenFact> {
-  const [live = null, ...others] = await lockReplaced(mutation, given, values, embedding);
-  if (live !== null && live.content === values.content) {
-    const id = await confirmStored(mutation, live, given, values);
-    for (const other of others) await replaceFact(mutation.consequence, other, live);
-    return { id, isConfirmation: true };
+  const text = { embedding, sourceSpans };
+  const draft = draftOf(values, mutation.now);
+  const named = await lockNamed(mutation, given, values);
+  const key = await lockKey(mutation.transaction, values);
+  if (key === null) return storeEvent(mutation, draft, named, text);
+  const stored = await listLiveFacts(mutation.transaction, key);
+  const live = await openReplaced(mutation, stored, values, embedding);
+  const same = live.find((fact) => saysTheSame(fact, values, mutation.now));
+  if (same === undefined) {
+    return placeFact(mutation, { ...key, valueKey: values.valueKey }, draft, { live, named }, text);
   }
-  for (const other of live === null ? [] : [live, ...others]) await supersede(mutation, other, values);
-  await insertFact(mutation, values, live, embedding);
-  await linkFact(mutation, values, live, sourceSpans);
-  return { id: values.id, isConfirmation: false };
+  if (named !== null && named.id !== same.id) await replaceFact(mutation.consequence, named, same);
+  const settle = async (confirmed: Fact): Promise<void> => {
+    const others = live.filter(({ id }) => id !== same.id && id !== named?.id);
+    await settleKey(mutation.consequence, [...others, confirmed]);
+  };
+  return { id: await confirmStored(mutation, same, given, values, { sourceSpans, settle }), isConfirmation: true };
+}
+
+/** Vector and source spans of a fact, stored beside its columns. */
+interface FactText {
+  embedding: EmbeddedText;
+  /** Where its source episode says it. */
+  sourceSpans: readonly Span[];
+}
+
+/** Stores a point in time. It takes the place of a fact only where the caller names one. */
+async function storeEvent(mutation: Mutation, draft: Draft, named: Fact | null, text: FactText): Promise<WrittenFact> {
+  if (named !== null) await endFact(mutation.consequence, named, draft);
+  const times = { lastConfirmedAt: mutation.now, supersedesId: named?.id ?? null };
+  await insertFact(mutation, { ...draft, ...times }, text.embedding);
+  await linkFact(mutation, draft, named, text.sourceSpans);
+  return { id: draft.id, isConfirmation: false };
+}
+
+/** A fact that is about to be stored, and when. */
+interface Draft extends FactValues {
+  createdAt: Date;
+  lastConfirmedAt: Date;
+  supersedesId: string | null;
+  supersededAt: Date | null;
+  validity: 'active' | 'superseded' | 'expired';
+  setAside: boolean;
+}
+
+function draftOf(values: FactValues, now: Date): Draft {
+  return {
+    ...values,
+    createdAt: now,
+    lastConfirmedAt: confirmedAsOf(saidAt(values.observedAt, now), values.validFrom),
+    supersedesId: null,
+    supersededAt: null,
+    validity: 'active',
+    setAside: false,
+  };
+}
+
+/**
+ * Stores a fact where it belongs in time: as the current one of its key, beside it if its time has yet to come, or as
+ * history if it was said earlier than what is current or has ended.
+ */
+async function placeFact(
+  mutation: Mutation,
+  key: ValuedKey,
+  draft: Draft,
+  { live, named }: { live: readonly Fact[]; named: Fact | null },
+  text: FactText,
+): Promise<WrittenFact> {
+  const replaced = named !== null && givesWayNow(named, live, draft, mutation.now) ? named : null;
+  const plan = planKey<Fact | Draft>([...live.filter(({ id }) => id !== replaced?.id), draft], mutation.now);
+  if (plan.over.includes(draft)) return storeHistory(mutation, key, draft, text);
+  const others = { ...plan, waiting: without(plan.waiting, draft) };
+  if (replaced !== null) others.over.push(replaced);
+  else if (named !== null) await endAtBeginning(mutation, named, live, draft);
+  const predecessor = replaced ?? findPredecessor(others, mutation.now);
+  await makeRoom(mutation, others, draft);
+  const setAside = plan.current !== draft;
+  await insertFact(mutation, { ...draft, setAside, supersedesId: predecessor?.id ?? null }, text.embedding);
+  await linkFact(mutation, draft, predecessor, text.sourceSpans);
+  return { id: draft.id, isConfirmation: false };
+}
+
+/**
+ * Whether a fact that the caller names as replaced ends at once. One of the same key stays where the new one has yet to
+ * begin or will end; one of another key stays only until the new one begins.
+ */
+function givesWayNow(named: Fact, live: readonly Fact[], draft: Draft, now: Date): boolean {
+  if (hasEnded(draft, now)) throw invalidInput('supersedes', 'left out for a fact that has ended', named.id);
+  const isSameKey = live.some(({ id }) => id === named.id);
+  return !isUpcoming(draft, now) && !(isSameKey && draft.validTo !== null);
+}
+
+/** Ends a fact of another key on the first day of the one that will replace it. */
+async function endAtBeginning(
+  { consequence }: Mutation,
+  named: Fact,
+  live: readonly Fact[],
+  { validFrom }: Draft,
+): Promise<void> {
+  if (live.some(({ id }) => id === named.id)) return;
+  if (validFrom === null || (named.validTo !== null && named.validTo < validFrom)) return;
+  await changeMemory(consequence, { type: 'fact', id: named.id }, 'fact.bridged', { validTo: validFrom });
+}
+
+function without<T>(list: readonly T[], one: T): T[] {
+  return list.filter((item) => item !== one);
+}
+
+/** Stores what was said earlier, or has ended. Nothing is stored when it is known from the same moment or episode. */
+async function storeHistory(
+  mutation: Mutation,
+  key: ValuedKey,
+  draft: Draft,
+  { embedding, sourceSpans }: FactText,
+): Promise<WrittenFact> {
+  const { context, transaction, now } = mutation;
+  const statement = { said: saidAt(draft.observedAt, now), sourceEpisodeId: draft.sourceEpisodeId };
+  const known = await openRows(context, await listSameHistory(transaction, key, statement), transaction);
+  const same = known.find(({ content }) => content === draft.content);
+  if (same !== undefined) {
+    mutation.report.confirmed = true;
+    return { id: same.id, isConfirmation: true };
+  }
+  const place = await findHistoryPlace(mutation, key, draft);
+  const { validity, validTo, before } = place;
+  const supersededAt = validity === 'superseded' ? now : null;
+  await insertFact(
+    mutation,
+    { ...draft, validity, validTo, supersededAt, supersedesId: before?.id ?? null },
+    embedding,
+  );
+  await linkToSource(mutation, { type: 'fact', id: draft.id }, draft.sourceEpisodeId, sourceSpans);
+  await linkHistory(mutation, draft, place);
+  return { id: draft.id, isConfirmation: false };
+}
+
+/**
+ * Whether a live fact says what is to be stored, of the same time: the same words about a day to come, or about an earlier
+ * period that is over, are another fact.
+ */
+function saysTheSame(fact: Fact, values: FactValues, now: Date): boolean {
+  if (fact.content !== values.content) return false;
+  if (isUpcoming(values, now)) return isUpcoming(fact, now) && isSameDay(fact.validFrom, values.validFrom);
+  if (isUpcoming(fact, now)) return false;
+  const { validFrom, validTo } = values;
+  return validFrom === null || validTo === null || validTo > beginningOf(fact);
 }
 
 /**
@@ -103,29 +240,31 @@ async function openLive(
 }
 
 /**
- * Returns the live facts whose place the new one takes, one that says the same first. Of a predicate that holds several
- * values these are the facts of the same value, of another all of its key, which is one, unless it held several before.
+ * Opens the live facts whose place the new one may take. Of a predicate that holds several values these are the facts of
+ * the same value, of another all of its key.
  */
-async function lockReplaced(
+async function openReplaced(
   mutation: Mutation,
-  { supersedes }: StoreFactInput,
+  stored: readonly StoredFact[],
   values: FactValues,
   embedding: EmbeddedText,
 ): Promise<Fact[]> {
-  const named = supersedes == null ? null : await lockNamed(mutation, checkUuid('supersedes', supersedes), values);
-  const replaced: Fact[] = named === null ? [] : [named];
-  for (const stored of await lockLiveFacts(mutation.transaction, values)) {
-    if (stored.id === named?.id) continue;
-    if (values.valueKey !== '' && !(await isSameValue(mutation, stored, values))) continue;
-    replaced.push(await openLive(mutation, stored, values, embedding));
+  const replaced: Fact[] = [];
+  for (const one of stored) {
+    if (values.valueKey !== '' && !(await isSameValue(mutation, one, values))) continue;
+    replaced.push(await openLive(mutation, one, values, embedding));
   }
-  return replaced.toSorted(
-    (left, right) => Number(right.content === values.content) - Number(left.content === values.content),
-  );
+  return replaced;
 }
 
-/** Returns the fact that the caller names as replaced. Its key and that of the new one are locked in one order. */
-async function lockNamed({ context, transaction, tenantId }: Mutation, id: string, values: FactValues): Promise<Fact> {
+/** Returns the fact that the caller names as replaced; null if none. Its key and that of the new one are locked in one order. */
+async function lockNamed(
+  { context, transaction, tenantId }: Mutation,
+  { supersedes }: StoreFactInput,
+  values: FactValues,
+): Promise<Fact | null> {
+  if (supersedes == null) return null;
+  const id = checkUuid('supersedes', supersedes);
   await lockFactKeys(transaction, { keys: values.kind === 'event' ? [] : [values], factIds: [id] });
   const fact = await transaction.fact.findUnique({ where: { tenantId_id: { tenantId, id } } });
   if (fact === null) throw new MemoryError('NOT_FOUND', `supersedes: fact ${id} is not there`);
@@ -144,102 +283,54 @@ async function isSameValue(
 }
 
 /**
- * Returns the live facts of a key, whose writers wait from here on until this transaction ends. An event is a point in
- * time: it has no key to share and nothing to supersede.
+ * Locks the key of a fact: its writers wait from here on until this transaction ends. An event is a point in time: it has
+ * no key to share and nothing to supersede.
  */
-export async function lockLiveFacts(
+async function lockKey(
   transaction: Transaction,
   { kind, ...key }: Pick<Fact, 'kind' | 'scope' | 'subject' | 'predicateKey'>,
-): Promise<StoredFact[]> {
-  if (kind === 'event') return [];
+): Promise<LockedKey | null> {
+  if (kind === 'event') return null;
   const [locked] = await lockFactKeys(transaction, { keys: [key] });
-  return locked === undefined ? [] : listLiveFacts(transaction, locked);
+  return locked ?? null;
 }
 
-async function confirmStored(
-  mutation: Mutation,
-  live: Fact,
-  given: StoreFactInput,
-  values: FactValues,
-): Promise<string> {
-  const { id } = live;
-  const named = givenAttributes(given, values);
-  checkValidTime({ ...live, ...named });
-  const attributes = await attributesToWrite(mutation, live, named);
-  const columns: Columns<'fact'> = { ...attributes, validity: 'active', lastConfirmedAt: mutation.now };
-  await changeMemory(mutation, { type: 'fact', id }, 'fact.confirmed', columns, { omissions: values.omissions });
-  mutation.report.confirmed = true;
-  return id;
+/** Returns the live facts of a key, locked as above. */
+export async function lockLiveFacts(
+  transaction: Transaction,
+  fact: Pick<Fact, 'kind' | 'scope' | 'subject' | 'predicateKey'>,
+): Promise<StoredFact[]> {
+  const key = await lockKey(transaction, fact);
+  return key === null ? [] : listLiveFacts(transaction, key);
 }
 
-/** Those of a sealed fact that are sealed with it, once more with what changes. */
-async function attributesToWrite(
-  { context, transaction }: Mutation,
-  live: Fact,
-  { tags, metadata, ...attributes }: GivenAttributes,
-): Promise<Columns<'fact'>> {
-  if (!isSealedRow(live)) return { ...attributes, tags, metadata };
-  if (tags === undefined && metadata === undefined) return attributes;
-  const key = await useActiveKey(context, transaction);
-  const { content } = live;
-  const values = { content, tags: tags ?? live.tags, metadata: metadata ?? live.metadata };
-  return { ...attributes, ...sealedColumns(key, live.id, values) };
-}
-
-type GivenAttributes = Partial<
-  Pick<FactValues, 'importance' | 'confidence' | 'permanence' | 'tags' | 'metadata' | 'validFrom' | 'validTo'>
-> & { decayRate?: number };
-
-/** Only what the caller named: a default must not overwrite what is known. */
-function givenAttributes(given: StoreFactInput, values: FactValues): GivenAttributes {
-  return {
-    ...(given.importance != null && { importance: values.importance }),
-    ...(given.confidence != null && { confidence: values.confidence }),
-    ...(given.permanence != null && { permanence: values.permanence, decayRate: decayRates[values.permanence] }),
-    ...(given.tags != null && { tags: values.tags }),
-    ...(given.metadata != null && { metadata: values.metadata }),
-    ...(given.validFrom != null && { validFrom: values.validFrom }),
-    ...(given.validTo != null && { validTo: values.validTo }),
-  };
-}
-
-/** The successor is inserted after this: the database lets no key have two live facts, not even for a moment. */
-async function supersede({ consequence: mutation }: Mutation, live: Fact, values: FactValues): Promise<void> {
-  await changeMemory(mutation, { type: 'fact', id: live.id }, 'fact.superseded', {
-    validity: 'superseded',
-    supersededAt: mutation.now,
-    validTo: live.validTo ?? endOfValidity(live, values, mutation.now),
-  });
-  await settleReviewsOf(mutation, live.id, values.id);
-}
-
+/** Facts that it takes the place of give way before: the database lets no key have two, not even for a moment. */
 async function insertFact(
   mutation: Mutation,
-  { omissions, isSealed, ...values }: FactValues,
-  live: Fact | null,
+  { omissions, isSealed, ...draft }: Draft,
   embedding: EmbeddedText,
 ): Promise<void> {
   const { context, transaction, now } = mutation;
-  const sealed = isSealed ? sealedColumns(await useActiveKey(context, transaction), values.id, values) : {};
+  const sealed = isSealed ? sealedColumns(await useActiveKey(context, transaction), draft.id, draft) : {};
   const columns = {
-    ...values,
+    ...draft,
     ...sealed,
-    observedAt: values.observedAt ?? (values.kind === 'event' ? now : null),
+    observedAt: draft.observedAt ?? (draft.kind === 'event' ? now : null),
     language: context.config.memory.retrieval.language,
-    decayRate: decayRates[values.permanence],
-    supersedesId: live?.id ?? null,
+    decayRate: decayRates[draft.permanence],
     recordedAt: now,
-    createdAt: now,
-    lastConfirmedAt: now,
     requestId: context.requestContext.requestId,
   };
   await createMemory(mutation, 'fact', columns, { embedding, omissions });
 }
 
+/** The fact whose place another takes. */
+type Replaced = Pick<Fact, 'id' | 'sourceButler'>;
+
 async function linkFact(
   { consequence: mutation }: Mutation,
   values: FactValues,
-  live: Fact | null,
+  live: Replaced | null,
   sourceSpans: readonly Span[],
 ): Promise<void> {
   const source = { type: 'fact', id: values.id } as const;
@@ -256,7 +347,7 @@ const mostContradicted = 20;
 const mostLookedThrough = 100;
 
 /** Live facts of the same key in other scopes that say something else, and what another butler said before. */
-async function findContradicted(mutation: Mutation, values: FactValues, live: Fact | null): Promise<string[]> {
+async function findContradicted(mutation: Mutation, values: FactValues, live: Replaced | null): Promise<string[]> {
   // Of a predicate that holds several values, another value is no contradiction.
   if (values.kind === 'event' || values.valueKey !== '') return [];
   const { context, transaction } = mutation;

@@ -17,11 +17,7 @@ export async function replaceFact(mutation: Mutation, superseded: FactInTime, su
 }
 
 /** It was true until its successor became true, as far as that is known; never before it began. */
-export function endOfValidity(
-  superseded: Pick<Fact, 'validFrom'>,
-  { validFrom }: Pick<Fact, 'validFrom'>,
-  now: Date,
-): Date {
+function endOfValidity(superseded: Pick<Fact, 'validFrom'>, { validFrom }: Pick<Fact, 'validFrom'>, now: Date): Date {
   const end = validFrom ?? now;
   return superseded.validFrom !== null && superseded.validFrom > end ? superseded.validFrom : end;
 }

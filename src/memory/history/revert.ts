@@ -90,7 +90,7 @@ async function revertMemory(
     ...(type === 'rule' && (await revertApplications(mutation, event))),
   };
   if (Object.keys(values).length === 0) throw await changedSince(mutation, event, 'all that it did');
-  if (type === 'fact' && isLive(values['validity']) && !isLive(before['validity'])) {
+  if (type === 'fact' && isCurrent({ ...before, ...values }) && !isCurrent(before)) {
     await refuseSecondLiveFact(mutation, id);
   }
   const vectors = 'hidden_spans' in values ? await embedShown(mutation, before, values, embedding) : embedding;
@@ -98,6 +98,11 @@ async function revertMemory(
     embedding: vectors,
     revertsEventId: event.id,
   });
+}
+
+/** Whether a fact counts as the current one of its key, of which there is one at most. */
+function isCurrent(fact: Snapshot): boolean {
+  return isLive(fact['validity']) && fact['set_aside'] !== true;
 }
 
 /** Columns that are restored if nobody changed them since, and otherwise left alone. */
@@ -158,11 +163,16 @@ async function embedShown(
 /** Undoing the storing of a memory forgets it: an undo never deletes. */
 async function chooseForgotten(mutation: Mutation, event: MemoryEvent, current: Snapshot): Promise<Snapshot> {
   const type = event.entityType;
-  const isGone = type === 'episode' ? current['forgotten_at'] !== null : !isLive(current['validity']);
+  const isGone = type === 'episode' ? current['forgotten_at'] !== null : !isAsStored(event, current);
   if (isGone) throw await changedSince(mutation, event, type === 'episode' ? 'forgotten_at' : 'validity');
   if (type === 'fact') return { validity: 'retracted', supersedes_id: null };
   const forgottenAt = { forgotten_at: mutation.now.toISOString() };
   return type === 'rule' ? { validity: 'retracted', ...forgottenAt } : forgottenAt;
+}
+
+/** Whether a fact or rule is live, or history as which it was stored. */
+function isAsStored(event: MemoryEvent, { validity }: Snapshot): boolean {
+  return isLive(validity) || (validity !== 'retracted' && readPayload(event).after?.['validity'] === validity);
 }
 
 /** Seals what is restored of a sealed fact, together with its other sealed columns. */
