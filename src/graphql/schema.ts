@@ -22,6 +22,7 @@ import './types/link.ts';
 import './types/memory.ts';
 import './types/memory-list.ts';
 import './types/note.ts';
+import './types/quarantine.ts';
 import './types/receipt.ts';
 import './types/review.ts';
 import './types/rule.ts';

@@ -15,6 +15,12 @@ import { roles, type MemoryContext, type Principal, type Role } from '../../src/
 import * as memories from '../../src/memory/confirm-and-forget.ts';
 import * as facts from '../../src/memory/facts/facts.ts';
 import { mutate, type Written } from '../../src/memory/mutation.ts';
+import {
+  approveQuarantined,
+  listQuarantine,
+  quarantine,
+  refuseQuarantined,
+} from '../../src/memory/quarantine/quarantine.ts';
 import { openReview } from '../../src/memory/reviews/reviews.ts';
 import { settleReview } from '../../src/memory/reviews/settle-review.ts';
 import { planMemoryErasure, planSubjectErasure } from '../../src/memory/erasure/plan-erasure.ts';
@@ -138,11 +144,23 @@ async function openedReview(): Promise<object> {
   return { id: id ?? '', outcome: 'keep_both' };
 }
 
+async function quarantinedItem(): Promise<object> {
+  const stored = await storeEpisode(asHome(), { butler: 'home', content: newName() });
+  const fact = await newFact(asHome());
+  await mutate(asOperator(), async (mutation) => {
+    await memories.writeConfirmation(mutation, fact);
+    await quarantine(mutation, 'home', [{ episodeId: stored.id, kind: 'rule', content: `Serve ${newName()}.` }]);
+  });
+  const { items } = await listQuarantine(asOperator(), {}, { offset: 0, limit: 1 });
+  return { id: items[0]?.id ?? '' };
+}
+
 const episode = (butler: string): object => ({ butler, content: newName() });
 const factNaming = (given: object): object => ({ subject: 'user', predicate: newName(), content: 'tea', ...given });
 const ruleNaming = (given: object): object => ({ content: `serve ${newName()}`, ...given });
 
 const targets: Record<Mutation, Targets> = {
+  approveQuarantined: { own: quarantinedItem },
   claimConsolidation: { own: async () => ({ butler: 'home' }), others: [async () => ({ butler: 'work' })] },
   confirmMemory: { own: () => newFact(asOperator()) },
   demoteRule: {
@@ -200,6 +218,7 @@ const targets: Record<Mutation, Targets> = {
   markRuleHarmful: { own: () => newRule(asOperator()) },
   markRuleHelpful: { own: () => newRule(asOperator()) },
   promoteRule: { own: () => newRule(asHome(), { scope: 'home' }) },
+  refuseQuarantined: { own: quarantinedItem },
   renewConsolidation: { own: runningRun },
   requeueEpisodes: { own: async () => ({ butler: 'home' }), others: [async () => ({ butler: 'work' })] },
   restoreMemory: {
@@ -234,6 +253,7 @@ const targets: Record<Mutation, Targets> = {
 type CoreCall = (context: MemoryContext, input: never, role: Role) => Promise<unknown>;
 
 const coreMutations: Record<Mutation, CoreCall> = {
+  approveQuarantined,
   claimConsolidation: claimForAgent,
   confirmMemory,
   demoteRule,
@@ -250,6 +270,7 @@ const coreMutations: Record<Mutation, CoreCall> = {
   markRuleHarmful: (context, input: { ruleId: string }) => markRule(context, { ...input, outcome: 'harmful' }),
   markRuleHelpful: (context, input: { ruleId: string }) => markRule(context, { ...input, outcome: 'helpful' }),
   promoteRule,
+  refuseQuarantined,
   renewConsolidation: (context, { runId }: { runId: string }) => renewLease(context, runId),
   requeueEpisodes,
   restoreMemory,
@@ -275,6 +296,7 @@ const coreQueries: Partial<Record<Query, (context: MemoryContext) => Promise<unk
   embeddingVersions: (context) => listVersionProgress(context),
   erasurePlan: async (context) => planMemoryErasure(context, await newFact(asOperator())),
   exportSubject: (context) => exportSubject(context, { subject: 'nobody' }),
+  quarantine: (context) => listQuarantine(context, {}, { offset: 0, limit: 1 }),
   jobRun: (context) => findJobRun(context, unknownId),
   jobRuns: (context) => listJobRuns(context, undefined, page),
   schedules: (context) => listSchedules(context),

@@ -45,6 +45,7 @@ async function seed(client: Pick<PoolClient, 'query'>): Promise<void> {
     if (scope === 'global') continue;
     await insert('memory_links', { source_id: fact, target_id: rules['global'] });
     const episode = await insert('episodes', { butler: scope });
+    await insert('quarantined_items', { butler: scope, episode_id: episode });
     await insert('episode_tombstones', { butler: scope });
     await insert('context_receipts', { butler: scope });
     const run = await insert('consolidation_runs', { butler: scope });
@@ -94,6 +95,7 @@ const seen: Record<string, { butler: number; tenant: number }> = {
   memory_events: { butler: 10, tenant: 17 },
   memory_links: { butler: 3, tenant: 5 },
   memory_tombstones: { butler: 2, tenant: 3 },
+  quarantined_items: { butler: 0, tenant: 2 },
   reviews: { butler: 2, tenant: 3 },
   rule_applications: { butler: 2, tenant: 3 },
   rules: { butler: 2, tenant: 3 },

@@ -91,6 +91,8 @@ describe('checks', () => {
     data_keys_wrapped_key_check: () => ({ wrapped_key: '\\x00' }),
     facts_sealed_check: () => ({ sealed_content: '\\x00', content: '***' }),
     facts_sealed_content_check: ({ data_keys }) => ({ sealed_content: '\\x00', data_key_id: data_keys?.['id'] }),
+    quarantined_items_status_check: () => ({ status: 'nonsense', decided_at: new Date('2026-01-02') }),
+    quarantined_items_decided_check: () => ({ decided_at: new Date('2026-01-02') }),
     reviews_ends_check: ({ facts }) => ({ older_id: facts?.['id'] }),
     reviews_status_check: () => ({ status: 'nonsense', outcome: 'keep_both', settled_at: new Date('2026-01-02') }),
     reviews_outcome_check: () => ({ status: 'settled', outcome: 'nonsense', settled_at: new Date('2026-01-02') }),
@@ -147,6 +149,7 @@ describe('checks', () => {
     const references: Record<string, Row> = {
       rule_applications: { rule_id: rows['rules']?.['id'] },
       memory_links: { source_id: rows['facts']?.['id'], target_id: rows['rules']?.['id'] },
+      quarantined_items: { episode_id: rows['episodes']?.['id'] },
       reviews: { newer_id: rows['facts']?.['id'], older_id: rows['reviews']?.['older_id'] },
     };
     const checks = await listChecks();
@@ -195,6 +198,8 @@ describe('checks', () => {
       'memory_links.target_type',
       'memory_tombstones.reason',
       'memory_tombstones.type',
+      'quarantined_items.kind',
+      'quarantined_items.status',
       'reviews.kind',
       'reviews.outcome',
       'reviews.status',

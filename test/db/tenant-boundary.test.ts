@@ -256,6 +256,7 @@ function ends(table: string, tenantId: string): Row {
   const rows = seeded[tenantId] ?? {};
   if (table === 'rule_applications') return { rule_id: rows['rules']?.['id'] };
   if (table === 'memory_links') return { source_id: rows['facts']?.['id'], target_id: rows['rules']?.['id'] };
+  if (table === 'quarantined_items') return { episode_id: rows['episodes']?.['id'] };
   if (table === 'reviews') return { newer_id: rows['facts']?.['id'], older_id: rows['reviews']?.['older_id'] };
   return {};
 }

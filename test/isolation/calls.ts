@@ -43,6 +43,7 @@ const tableOf = {
   event: 'memory_events',
   jobRun: 'job_runs',
   review: 'reviews',
+  quarantined_item: 'quarantined_items',
 } as const;
 
 const memoryTypes = ['episode', 'fact', 'rule'] as const;
@@ -76,6 +77,7 @@ const rules: Record<string, Rule> = {
   'Subscription.activity.after': { id: 'event' },
   'Query.activityStream.since': { id: 'event' },
   'SettleReviewInput.id': { id: 'review' },
+  'DecideQuarantinedInput.id': { id: 'quarantined_item' },
   ruleId: { id: 'rule' },
   'StoreRuleInput.supersedes': { id: 'rule' },
   'StoreFactInput.supersedes': { id: 'fact' },

@@ -28,6 +28,7 @@ const owners: Record<string, (row: Row, find: Find) => string> = {
   facts: ({ scope }) => String(scope),
   rules: ({ scope }) => String(scope),
   reviews: ({ scope }) => String(scope),
+  quarantined_items: () => operators,
   rule_applications: ({ rule_id }, find) => find('rule', rule_id),
   memory_links: (row, find) =>
     together(find(row['source_type'], row['source_id']), find(row['target_type'], row['target_id'])),
@@ -62,6 +63,7 @@ const tableOfEntity: Record<string, string[]> = {
   rule: ['rules', 'memory_tombstones'],
   consolidation_run: ['consolidation_runs'],
   review: ['reviews'],
+  quarantined_item: ['quarantined_items'],
 };
 
 export async function readAllRows(database: Database): Promise<OwnedRow[]> {

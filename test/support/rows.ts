@@ -44,6 +44,7 @@ const smallest: Record<string, () => Row> = {
   rules: () => ({ content: 'Serve tea at five.', created_at: past }),
   rule_applications: () => ({ outcome: 'helpful', applied_at: past }),
   reviews: () => ({ kind: 'same_thing', scope: 'global', reason: 'looks_alike', opened_at: past }),
+  quarantined_items: () => ({ butler: 'alfred', kind: 'fact', content: 'The tea is cold.', created_at: past }),
   memory_links: () => ({ source_type: 'fact', target_type: 'rule', relation: 'supports', created_at: past }),
   memory_events: () => ({
     event_type: 'fact.created',
@@ -145,6 +146,7 @@ export async function seedTenant(client: Pick<PoolClient, 'query'>, tenantId: st
     const references: Record<string, Row> = {
       rule_applications: { rule_id: rows['rules']?.['id'] },
       memory_links: { source_id: rows['facts']?.['id'], target_id: rows['rules']?.['id'] },
+      quarantined_items: { episode_id: rows['episodes']?.['id'] },
       reviews: {
         newer_id: rows['facts']?.['id'],
         older_id: table === 'reviews' ? await insertFact(client, tenantId) : null,

@@ -153,3 +153,17 @@ export async function compareReviews(client: TenantClient): Promise<ReplayedRow[
     )
     SELECT id, stored, replayed FROM compared WHERE ${knownColumns} IS DISTINCT FROM replayed ORDER BY id`;
 }
+
+/** Compares quarantined items with what the last event of each left, which has no text. An item goes with its episode. */
+export async function compareQuarantine(client: TenantClient): Promise<ReplayedRow[]> {
+  const { tenantId } = client;
+  return client.$queryRaw`
+    WITH last AS (
+      SELECT DISTINCT ON (entity_id) entity_id, payload FROM memory_events
+      WHERE tenant_id = ${tenantId} AND entity_type = 'quarantined_item' ORDER BY entity_id, sequence DESC
+    ), compared AS (
+      SELECT q.id::text, to_jsonb(q) - 'content' AS stored, nullif(last.payload->'after', 'null') AS replayed
+      FROM quarantined_items q LEFT JOIN last ON last.entity_id = q.id::text WHERE q.tenant_id = ${tenantId}
+    )
+    SELECT id, stored, replayed FROM compared WHERE ${knownColumns} IS DISTINCT FROM replayed ORDER BY id`;
+}

@@ -18,6 +18,7 @@ export const EntityTypeEnum = builder.enumType('EntityType', {
     rule: { description: 'A rule.' },
     link: { description: 'A link between two memories.' },
     review: { description: 'An entry of the review list.' },
+    quarantined_item: { description: 'An entry of the quarantine.' },
     embedding_version: { description: 'An embedding model as the tenant uses it.' },
     consolidation_run: { description: 'One attempt to turn episodes into facts and rules.' },
     token: { description: 'A token that lets a caller in.' },

@@ -2,6 +2,7 @@ import { lockRun, type LockedRun } from '../../db/queries/consolidation-runs.ts'
 import type { ConsolidationRun, Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { digestInput, isDigestOf } from '../../memory/idempotency.ts';
+import { quarantine } from '../../memory/quarantine/quarantine.ts';
 import { addOmissions, mutate, type Mutation, type Written } from '../../memory/mutation.ts';
 import { checkUuid } from '../../memory/values.ts';
 import { createRedactor, omissionsOf } from '../../redaction/redactor.ts';
@@ -121,6 +122,8 @@ async function writeAll(mutation: Mutation, run: LockedRun, { preparation, detai
   const consolidated = await consolidateEpisodes(mutation, read, { runId, nothingFound });
   const storedAt = new Map(consolidated.map(({ id, createdAt }) => [id, createdAt]));
   const { refused, ...counts } = await storeItems(mutation, { butler, storedAt, items: preparation.items });
+  const foreign = (details.foreign ?? []).filter(({ episodeId }) => storedAt.has(episodeId));
+  await quarantine(mutation, butler, foreign);
   await failEpisodes(mutation, tooLong, { runId, reason: 'the episode is too long for a prompt', retryable: false });
   // Episodes that the engine did not read belong to another run.
   const episodeIds = run.episodeIds.filter((id) => read.includes(id) || tooLong.includes(id));

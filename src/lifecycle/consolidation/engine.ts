@@ -1,3 +1,4 @@
+import type { ForeignItem } from '../../memory/quarantine/quarantine.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { Claim } from './claim.ts';
 import type { EngineName, Usage } from './run.ts';
@@ -16,6 +17,8 @@ export interface Extraction extends Usage {
   output: unknown;
   /** The episodes that it read, if not all of the claim: the others are given back, with no attempt counted. */
   episodeIds?: readonly string[] | undefined;
+  /** What it found in text of others: held back for an operator, and not learned. */
+  foreign?: readonly ForeignItem[] | undefined;
   /** Episodes that are too long for it even alone: they become `failed`, because no retry can succeed. */
   tooLong?: readonly string[] | undefined;
 }

@@ -2,7 +2,7 @@ import { listFactsAbout, listMentions } from '../../db/queries/erasure.ts';
 import { memoryTypes } from '../../db/tables.ts';
 import { selectReceiptsOf } from '../../db/sql/receipts-of.ts';
 import { invalidInput } from '../../shared/errors.ts';
-import type { Fact, MemoryEvent, MemoryLink, Prisma, Review } from '../../generated/prisma/client.ts';
+import type { Fact, MemoryEvent, MemoryLink, Prisma, QuarantinedItem, Review } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../context.ts';
 import { listEventsOf } from '../history/history.ts';
 import type { MemoryReference } from '../links/links.ts';
@@ -73,6 +73,7 @@ async function describeAll(
   const events = await listEventsOf(context, references, mostEvents);
   const links = await listLinksOf(context, references);
   const reviews = await listReviewsOf(context, references);
+  const quarantined = await listQuarantinedOf(context, references);
   const receipts = await listReceiptsOf(context, references);
   const sources = await loadSources(context, [...rows.values()]);
   const described: ExportedMemory[] = [];
@@ -88,6 +89,7 @@ async function describeAll(
         source: sources.get(sourceIdOf(row) ?? '') ?? null,
         events: await Promise.all(told),
         links: links.filter((link) => isEndOf(reference, link)),
+        quarantined: quarantined.filter(({ episodeId }) => episodeId === reference.id),
         reviews: reviews.filter(({ newerId, olderId }) => [newerId, olderId].includes(reference.id)),
         receipts: receipts.get(reference.id) ?? [],
       }),
@@ -144,6 +146,15 @@ async function listReviewsOf(context: MemoryContext, references: readonly Memory
     where: { tenantId, OR: [{ newerId: ids }, { olderId: ids }] },
     orderBy: [{ openedAt: 'asc' }, { id: 'asc' }],
   });
+}
+
+/** Lists the quarantined items of these episodes. */
+async function listQuarantinedOf(
+  { db: { client, tenantId } }: MemoryContext,
+  references: readonly MemoryReference[],
+): Promise<QuarantinedItem[]> {
+  const episodeId = { in: references.filter(({ type }) => type === 'episode').map(({ id }) => id) };
+  return client.quarantinedItem.findMany({ where: { tenantId, episodeId }, orderBy: { createdAt: 'asc' } });
 }
 
 interface ExportedReceipt {

@@ -13,6 +13,7 @@ import { lockSnapshot, type Snapshot } from '../../db/queries/snapshots.ts';
 import { changeMemory, type Mutation } from '../mutation.ts';
 import { openSnapshot, sealedColumns } from '../../encryption/sealing.ts';
 import { changedSince } from './event-graph.ts';
+import { revertQuarantined } from '../quarantine/quarantine.ts';
 import { revertReview } from './revert-review.ts';
 import { revertApplications } from './revert-applications.ts';
 import { readPayload } from './snapshots.ts';
@@ -25,6 +26,7 @@ export async function revert(
 ): Promise<void> {
   if (event.entityType === 'link') return revertLink(mutation, event);
   if (event.entityType === 'review') return revertReview(mutation, event);
+  if (event.entityType === 'quarantined_item') return revertQuarantined(mutation, event);
   if (['consolidation_run.succeeded', 'consolidation_run.undone'].includes(event.eventType)) {
     return recordUndoneRun(mutation, event);
   }

@@ -5,6 +5,7 @@ import {
   compareCounters,
   compareLinks,
   compareMemories,
+  compareQuarantine,
   compareReviews,
   compareRuns,
   type ReplayedRow,
@@ -56,6 +57,7 @@ function chooseComparisons(at: Date | undefined): Comparison[] {
     { type: 'applications of rule', compare: compareCounters },
     { type: 'consolidation_run', compare: compareRuns },
     { type: 'review', compare: compareReviews },
+    { type: 'quarantined_item', compare: compareQuarantine },
   ];
 }
 

@@ -125,7 +125,7 @@ export async function findKnownRule(
   };
 }
 
-function repeatsAntiPattern(content: string, { id, content: warning }: SameRule): MemoryError {
+export function repeatsAntiPattern(content: string, { id, content: warning }: SameRule): MemoryError {
   return new MemoryError(
     'CONFLICT',
     `content must not repeat a known anti-pattern (got ${describeGiven(content)}, which is rule ${id})`,

@@ -1,6 +1,7 @@
 import { notePredicate } from '../../../memory/facts/note-key.ts';
 import { segmentsOf } from '../../../memory/episodes/segments.ts';
 import type { MemoryContext } from '../../../memory/context.ts';
+import type { ForeignItem } from '../../../memory/quarantine/quarantine.ts';
 import type { ConsolidationEngine } from '../engine.ts';
 import type {
   Confirmation,
@@ -12,6 +13,7 @@ import type {
   UpdatedFact,
 } from '../output.ts';
 import { isCovered, topicOf, type Topic } from './patterns/compare.ts';
+import { findForeignItems } from './patterns/foreign-items.ts';
 import { judge, type Verdict } from './patterns/judge.ts';
 import { compare, loadKnown, namesOfUser, type Known } from './patterns/known.ts';
 import { readEpisode } from './patterns/read-episode.ts';
@@ -24,11 +26,13 @@ export const patternsEngine: ConsolidationEngine = {
   async extract(context, claim, signal) {
     const known = await loadKnown(context, claim.butler);
     const names = namesOfUser(known);
+    const foreign: ForeignItem[] = [];
     const notebook = new Notebook(context, known, names);
     for (const episode of claim.episodes) {
       const { id, content, observedAt, createdAt } = episode;
       signal.throwIfAborted();
       const at = observedAt ?? createdAt;
+      foreign.push(...findForeignItems(id, content, segmentsOf(episode)));
       const found = readEpisode(content, at, names, segmentsOf(episode));
       const verdicts = await judge(
         context.embedder,
@@ -53,7 +57,7 @@ export const patternsEngine: ConsolidationEngine = {
       }
       await pause();
     }
-    return { output: notebook.output() };
+    return { output: notebook.output(), foreign };
   },
 };
 

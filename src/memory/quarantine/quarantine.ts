@@ -1,0 +1,204 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Transaction } from '../../db/database.ts';
+import { lockQuarantinedItem } from '../../db/queries/quarantine.ts';
+import { lockRuleTexts } from '../../db/queries/rules.ts';
+import type { MemoryEvent, Prisma, QuarantinedItem } from '../../generated/prisma/client.ts';
+import { MemoryError } from '../../shared/errors.ts';
+import { actorOf, type MemoryContext } from '../context.ts';
+import { writeConfirmation } from '../confirm-and-forget.ts';
+import { embedOne } from '../embed.ts';
+import { decideSealing, embeddedText, normaliseFact } from '../facts/fact-values.ts';
+import { writeFact } from '../facts/facts.ts';
+import { noteName } from '../facts/note-key.ts';
+import { mutate, type Mutation, type Written } from '../mutation.ts';
+import { authorize } from '../permissions.ts';
+import { findKnownRule, normaliseRule, repeatsAntiPattern, writeRule } from '../rules/rules.ts';
+import { checkUuid } from '../values.ts';
+
+export type { QuarantinedItem };
+
+export type QuarantineStatus = 'waiting' | 'approved' | 'refused';
+
+export type QuarantineKind = 'fact' | 'rule';
+
+/** What an engine found in text that neither the user nor the butler said. */
+export interface ForeignItem {
+  episodeId: string;
+  kind: QuarantineKind;
+  /** The sentence as it stands in the episode, redacted when that was stored. */
+  content: string;
+}
+
+/** Holds back what was found in foreign text. The same sentence of one episode is held once, also when it is read again. */
+export async function quarantine(mutation: Mutation, butler: string, items: readonly ForeignItem[]): Promise<void> {
+  const { transaction, tenantId, now: createdAt } = mutation;
+  if (items.length === 0) return;
+  const episodeId = { in: items.map((item) => item.episodeId) };
+  const held = new Set((await transaction.quarantinedItem.findMany({ where: { tenantId, episodeId } })).map(keyOf));
+  for (const item of items) {
+    if (held.has(keyOf(item))) continue;
+    held.add(keyOf(item));
+    const row = await transaction.quarantinedItem.create({
+      data: { ...item, tenantId, id: uuidv7(), butler, createdAt },
+    });
+    await mutation.consequence.record({
+      eventType: 'quarantined_item.held',
+      entityType: 'quarantined_item',
+      entityId: row.id,
+      after: snapshotOf(row),
+    });
+  }
+}
+
+function keyOf({ episodeId, content }: Pick<ForeignItem, 'episodeId' | 'content'>): string {
+  return `${episodeId} ${content}`;
+}
+
+/** The row as events keep it: without its text, which goes with the episode. */
+function snapshotOf({ content: _content, ...row }: QuarantinedItem): Prisma.InputJsonObject {
+  return JSON.parse(
+    JSON.stringify({
+      tenant_id: row.tenantId,
+      id: row.id,
+      episode_id: row.episodeId,
+      butler: row.butler,
+      kind: row.kind,
+      status: row.status,
+      memory_id: row.memoryId,
+      decided_by: row.decidedBy,
+    }),
+  ) as Prisma.InputJsonObject;
+}
+
+/** Lists what is held back, the latest first. */
+export async function listQuarantine(
+  context: MemoryContext,
+  { status }: { status?: readonly QuarantineStatus[] | null | undefined },
+  { offset, limit }: { offset: number; limit: number },
+): Promise<{ items: QuarantinedItem[]; total: number }> {
+  authorize(context, 'query quarantine');
+  const { client, tenantId } = context.db;
+  const where = { tenantId, status: { in: [...(status ?? ['waiting'])] } };
+  const [items, total] = await Promise.all([
+    client.quarantinedItem.findMany({
+      where,
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      skip: offset,
+      take: limit,
+    }),
+    client.quarantinedItem.count({ where }),
+  ]);
+  return { items, total };
+}
+
+/** Stores what was held back, a rule of the butler or a note, and decides the item, in one write. */
+export async function approveQuarantined(
+  context: MemoryContext,
+  input: { id: string },
+): Promise<Written<QuarantinedItem>> {
+  authorize(context, 'mutation approveQuarantined');
+  const item = await getWaiting(context, checkUuid('id', input.id), context.db.client);
+  const store = item.kind === 'rule' ? await prepareRule(context, item) : await prepareFact(context, item);
+  return mutate(context, async (mutation) => {
+    const before = await lockWaiting(mutation, item.id);
+    return decide(mutation, before, { status: 'approved', memoryId: await store(mutation.consequence) });
+  });
+}
+
+export async function refuseQuarantined(
+  context: MemoryContext,
+  input: { id: string },
+): Promise<Written<QuarantinedItem>> {
+  authorize(context, 'mutation refuseQuarantined');
+  const id = checkUuid('id', input.id);
+  return mutate(context, async (mutation) =>
+    decide(mutation, await lockWaiting(mutation, id), { status: 'refused', memoryId: null }),
+  );
+}
+
+/** Writes the memory within a mutation, and returns its id. */
+type Store = (mutation: Mutation) => Promise<string>;
+
+async function prepareRule(context: MemoryContext, { content, butler, episodeId }: QuarantinedItem): Promise<Store> {
+  const values = normaliseRule(context, { content, scope: butler, sourceButler: butler, sourceEpisodeId: episodeId });
+  const embedding = await embedOne(context, values.content);
+  return async (mutation) => {
+    await lockRuleTexts(mutation.transaction, [values]);
+    const { warning, live } = await findKnownRule(mutation, values);
+    if (warning !== undefined) throw repeatsAntiPattern(values.content, warning);
+    if (live === undefined) await writeRule(mutation, values, embedding);
+    else await writeConfirmation(mutation, { type: 'rule', id: live.id });
+    return live?.id ?? values.id;
+  };
+}
+
+async function prepareFact(context: MemoryContext, { content, butler, episodeId }: QuarantinedItem): Promise<Store> {
+  const note = { subject: noteName, predicate: noteName, content, sourceButler: butler, sourceEpisodeId: episodeId };
+  const values = await decideSealing(context, normaliseFact(context, note));
+  const embedding = await embedOne(context, embeddedText(values));
+  return async (mutation) => (await writeFact(mutation, note, values, embedding)).id;
+}
+
+async function decide(
+  mutation: Mutation,
+  before: QuarantinedItem,
+  decision: { status: QuarantineStatus; memoryId: string | null },
+): Promise<QuarantinedItem> {
+  const { transaction, tenantId, now: decidedAt, context } = mutation;
+  const { id } = before;
+  const data = { ...decision, decidedBy: actorOf(context), decidedAt };
+  const after = await transaction.quarantinedItem.update({ where: { tenantId_id: { tenantId, id } }, data });
+  await mutation.record({
+    eventType: decision.status === 'approved' ? 'quarantined_item.approved' : 'quarantined_item.refused',
+    entityType: 'quarantined_item',
+    entityId: id,
+    before: snapshotOf(before),
+    after: snapshotOf(after),
+  });
+  return after;
+}
+
+/**
+ * Reverts a decision, and records that: the item waits again. What a run held back stays when the run is undone, because
+ * it was never learned.
+ */
+export async function revertQuarantined(mutation: Mutation, event: MemoryEvent): Promise<void> {
+  const { transaction, tenantId } = mutation;
+  const id = event.entityId;
+  if (event.eventType === 'quarantined_item.held') return;
+  await lockQuarantinedItem(transaction, id);
+  const before = await transaction.quarantinedItem.findUnique({ where: { tenantId_id: { tenantId, id } } });
+  if (before === null || before.status === 'waiting' || event.eventType === 'quarantined_item.undone')
+    throw new MemoryError('INVALID_TRANSITION', `event ${event.id}: quarantined item ${id} is gone or waits already`);
+  const data = { status: 'waiting', memoryId: null, decidedBy: null, decidedAt: null };
+  const after = await transaction.quarantinedItem.update({ where: { tenantId_id: { tenantId, id } }, data });
+  await mutation.record({
+    eventType: 'quarantined_item.undone',
+    entityType: 'quarantined_item',
+    entityId: id,
+    before: snapshotOf(before),
+    after: snapshotOf(after),
+    revertsEventId: event.id,
+  });
+}
+
+/** Locks the row first, so that of two decisions the second sees the first. */
+async function lockWaiting({ context, transaction }: Mutation, id: string): Promise<QuarantinedItem> {
+  await lockQuarantinedItem(transaction, id);
+  return getWaiting(context, id, transaction);
+}
+
+async function getWaiting(
+  { principal: { tenantId } }: MemoryContext,
+  id: string,
+  { quarantinedItem }: Pick<Transaction, 'quarantinedItem'>,
+): Promise<QuarantinedItem> {
+  const item = await quarantinedItem.findUnique({ where: { tenantId_id: { tenantId, id } } });
+  if (item === null) throw new MemoryError('NOT_FOUND', `quarantined item ${id} is not there`);
+  if (item.status !== 'waiting') throw decidedAlready(id, `as ${item.status}`);
+  return item;
+}
+
+function decidedAlready(id: string, how: string): MemoryError {
+  return new MemoryError('INVALID_TRANSITION', `quarantined item ${id} is decided already, ${how}`);
+}
