@@ -367,7 +367,7 @@ describe('a memory by its id alone', () => {
       `memoryEvent:${nothing}`,
       `id: the UUID or global id of a memory; given "memoryEvent:${nothing}"`,
     ],
-    ['memory(id: $id)', 'first', 'id: a UUID; given "first"'],
+    ['memory(id: $id)', 'first', 'id: a UUID or a handle such as "ab123cd"; given "first"'],
   ])('is refused for %s of %s', async (document, id, message) => {
     expect((await ask(document, id)).errors?.[0]).toMatchObject({ message, extensions: { code: 'INVALID_INPUT' } });
   });

@@ -87,7 +87,7 @@ describe('the resources of /mcp', () => {
   it('are told apart from a UUID that is none', async () => {
     await expect(client.readResource({ uri: 'memory://fact/first' })).rejects.toMatchObject({
       code: -32602,
-      message: expect.stringContaining('id: a UUID; given "first"') as string,
+      message: expect.stringContaining('id: a UUID or a handle such as "ab123cd"; given "first"') as string,
     });
   });
 });

@@ -178,7 +178,7 @@ describe('a client of /mcp', () => {
       'one of several ids',
       'memory_consolidation_requeue',
       { ids: ['00000000-0000-4000-8000-000000000000', 'first'] },
-      /^INVALID_INPUT: ids\[1\]: a UUID; given "first"$/,
+      /^INVALID_INPUT: ids\[1\]: a UUID or a handle such as "ab123cd"; given "first"$/,
     ],
     [
       'a place to go on from',
@@ -205,7 +205,7 @@ describe('a client of /mcp', () => {
       /argument: one of butler, content, idempotency_key, .*, session_id, tags; given "sessionId"/,
     ],
     ['an argument where there are none', 'memory_health', { verbose: true }, /argument: none.*given "verbose"/],
-    ['an id that is no UUID', 'memory_get', { type: 'fact', id: 'first' }, /^INVALID_INPUT: id: a UUID; given "first"/],
+    ['an id that is no UUID', 'memory_get', { type: 'fact', id: 'first' }, /^INVALID_INPUT: id: a UUID or a handle such as "ab123cd"; given "first"/],
     [
       'an id of nothing',
       'memory_get',

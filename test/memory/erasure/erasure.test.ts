@@ -189,7 +189,7 @@ describe('an erased memory', () => {
     const recalled = await recallMemories(context(), { topic: 'tea', limit: 2 });
     const [id] = await keepReceipts(context(), [draftReceipt(context(), recalled, { kind: 'recall' })]);
     const before = await getReceipt(context(), id as string);
-    const { receiptId } = await buildContext(context(), { triggerPrompt: 'tea', butler: 'home', tokenBudget: 75 });
+    const { receiptId } = await buildContext(context(), { triggerPrompt: 'tea', butler: 'home', tokenBudget: 100 });
     const block = await getReceipt(context(), receiptId);
     const [shown, dropped] = [before.chosen[0], listDropped(before)[0]?.memory] as [MemoryReference, MemoryReference];
     expect([before.chosen.length, listDropped(before).length]).toEqual([2, 3]);
