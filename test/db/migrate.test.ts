@@ -96,8 +96,17 @@ describe('receipts', () => {
       },
     ],
     chosen: [
-      { type: 'rule', id: rule, version: 3, score: 0.8, section: 'rules', tokens: 12, lineDigest: 'ab' },
-      { type: 'episode', id: episode, version: 1, score: 0.7, section: 'episodes', tokens: 7, lineDigest: null },
+      { type: 'rule', id: rule, version: 3, score: 0.8, section: 'rules', tokens: 12, lineDigest: 'ab', leftOut: [] },
+      {
+        type: 'episode',
+        id: episode,
+        version: 1,
+        score: 0.7,
+        section: 'episodes',
+        tokens: 7,
+        lineDigest: null,
+        leftOut: [],
+      },
     ],
     dropped: [
       { type: 'fact', id: fact, stage: 'budget', reason: '3 tokens were left, and it does not fit into them' },

@@ -99,6 +99,7 @@ const rules: Record<string, Rule> = {
   topic: { value: () => 'Darjeeling tea in the garden' },
   triggerPrompt: { value: () => 'Serve Darjeeling tea in the garden' },
   content: { value: () => alike },
+  'SegmentInput.text': { value: () => alike },
   reason: { value: () => 'It was said' },
   // Else nothing would be erased whoever asks for it.
   'EraseMemoryInput.confirm': {

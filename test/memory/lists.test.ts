@@ -44,7 +44,7 @@ describe('a filter', () => {
       await client.query("UPDATE episodes SET consolidation_status = 'failed' WHERE content = 'e finance'");
     });
 
-    const user = { subject: 'The User', predicate: 'likes' };
+    const user = { subject: 'The User', predicate: 'lives_in' };
     await storeFact(context, { ...user, content: 'f old' });
     await storeFact(context, { ...user, content: 'f global', confidence: 0.5, tags: ['a', 'c'] });
     await storeFact(health, { ...user, predicate: 'eats', content: 'f health', scope: 'health', permanence: 'stable' });
