@@ -51,10 +51,11 @@ async function measureEngine(engine: string, given: Record<string, string>): Pro
 }
 
 async function measureSweep(engine: string, core: MemoryCore, second: Embedder): Promise<Figure[]> {
-  const { config, logger, now, vault } = core;
+  const { config, logger, now, vault, caches } = core;
   const db = core.db.forTenant('default');
   const principal = { tenantId: 'default', butler: null, role: 'admin' } as const;
-  const context = { db, config, logger, now, vault, principal, embedder: second, requestContext: newRequestContext() };
+  const shared = { db, config, logger, now, vault, caches, principal };
+  const context = { ...shared, embedder: second, requestContext: newRequestContext() };
   const texts = Array.from({ length: rowCount }, (_, index) => sentence(index));
   await store({ ...context, embedder: core.embedder }, texts);
   // Other texts of the same kind, half before and half after, so that a machine that slows down slows down both.

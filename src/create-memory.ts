@@ -9,6 +9,7 @@ import { alignVectorDimensions } from './db/vector-dimensions.ts';
 import { createEmbedder } from './embedding/create-embedder.ts';
 import { createCrossEncoder, type CrossEncoderOptions } from './embedding/cross-encoder.ts';
 import type { Embedder } from './embedding/embedder.ts';
+import { createCaches, type Caches } from './memory/caches.ts';
 import { createTenantContext } from './memory/context.ts';
 import { findTenantsToRekey, rekeyFacts } from './memory/facts/rekey.ts';
 import type { Reranker } from './embedding/reranker.ts';
@@ -25,6 +26,7 @@ export interface MemoryCore {
   /** Only where the configuration asks for it. */
   readonly reranker?: Reranker | undefined;
   readonly vault: Vault;
+  readonly caches: Caches;
   readonly now: () => Date;
   close(): Promise<void>;
 }
@@ -63,6 +65,7 @@ export async function createMemory({
       embedder,
       reranker,
       vault,
+      caches: createCaches(),
       now,
       close: async () => {
         await embedder.close();

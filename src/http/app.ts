@@ -125,7 +125,7 @@ function isDevelopment({ butler }: Config): boolean {
 type Parts = Pick<GraphQLContext, 'health' | 'activity' | 'references' | 'jobs'>;
 
 function contextMaker(core: MemoryCore, authenticator: Authenticator, parts: Parts): App['createContext'] {
-  const { now, embedder, reranker, vault, logger, config } = core;
+  const { now, embedder, reranker, vault, caches, logger, config } = core;
   return (given = {}, caller = currentCaller()) => ({
     ...parts,
     recordAccess: (context, access) => recordAccess(core.db, context, access),
@@ -135,6 +135,7 @@ function contextMaker(core: MemoryCore, authenticator: Authenticator, parts: Par
       embedder,
       reranker,
       vault,
+      caches,
       logger,
       config,
       requestContext: { ...(currentRequestContext() ?? newRequestContext()), ...given },

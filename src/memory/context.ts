@@ -5,6 +5,7 @@ import type { Embedder } from '../embedding/embedder.ts';
 import type { Reranker } from '../embedding/reranker.ts';
 import { newRequestContext, type RequestContext } from '../shared/request-context.ts';
 import type { Vault } from '../encryption/vault.ts';
+import type { Caches } from './caches.ts';
 
 export const roles = ['viewer', 'butler', 'operator', 'admin'] as const;
 export type Role = (typeof roles)[number];
@@ -41,6 +42,7 @@ export interface MemoryContext {
   readonly reranker?: Reranker | undefined;
   /** The keys of what is encrypted. */
   readonly vault: Vault;
+  readonly caches: Caches;
   readonly logger: Logger;
   readonly config: Config;
   readonly requestContext: RequestContext;
@@ -63,14 +65,14 @@ export function actorOf({ principal, actor }: Pick<MemoryContext, 'principal' | 
 }
 
 /** The parts of a server from which a context for any tenant can be made. */
-export type ServerContext = Pick<MemoryContext, 'embedder' | 'vault' | 'config' | 'logger' | 'now'> & {
+export type ServerContext = Pick<MemoryContext, 'embedder' | 'vault' | 'caches' | 'config' | 'logger' | 'now'> & {
   readonly db: Database;
 };
 
 /** Returns the context of the server itself in one tenant: for jobs and commands, which no caller asked for. */
 export function createTenantContext(server: ServerContext, tenantId: string): MemoryContext {
-  const { embedder, vault, config, logger, now } = server;
+  const { embedder, vault, caches, config, logger, now } = server;
   const db = server.db.forTenant(tenantId);
   const principal = { tenantId, butler: null, role: 'admin' } as const;
-  return { db, embedder, vault, config, logger, now, principal, requestContext: newRequestContext() };
+  return { db, embedder, vault, caches, config, logger, now, principal, requestContext: newRequestContext() };
 }

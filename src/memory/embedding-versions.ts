@@ -17,23 +17,14 @@ import { recordEvent, recordEvents, type EventInput } from './events.ts';
 /** One that is building or active. */
 export type VersionInUse = EmbeddingVersionRow;
 
-/**
- * The versions that this process last saw of each tenant, in each database: good enough to prepare vectors by, and
- * checked when they are written.
- */
-const lastSeen = new WeakMap<Database, Map<string, readonly VersionInUse[]>>();
-
-type Place = Pick<MemoryContext, 'db' | 'principal'>;
-
-function seenIn({ db }: Pick<Place, 'db'>): Map<string, readonly VersionInUse[]> {
-  const known = lastSeen.get(db.database) ?? new Map<string, readonly VersionInUse[]>();
-  lastSeen.set(db.database, known);
-  return known;
-}
+type Place = Pick<MemoryContext, 'db' | 'principal' | 'caches'>;
 
 export async function expectVersions(context: Place): Promise<readonly VersionInUse[]> {
   const { tenantId } = context.principal;
-  return seenIn(context).get(tenantId) ?? context.db.transaction((transaction) => lockVersions(context, transaction));
+  return (
+    context.caches.embeddingVersions.get(tenantId) ??
+    context.db.transaction((transaction) => lockVersions(context, transaction))
+  );
 }
 
 /** The versions in use, which nobody changes before this transaction ends. */
@@ -44,7 +35,7 @@ export async function lockVersions(
 ): Promise<readonly VersionInUse[]> {
   const { tenantId } = context.principal;
   const versions = await lockEmbeddingVersions(transaction, lock);
-  seenIn(context).set(tenantId, versions);
+  context.caches.embeddingVersions.set(tenantId, versions);
   return versions;
 }
 

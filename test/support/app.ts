@@ -2,6 +2,7 @@ import { createApp, type App } from '../../src/http/app.ts';
 import { embedderOptions, type MemoryCore } from '../../src/create-memory.ts';
 import { createEmbedder } from '../../src/embedding/create-embedder.ts';
 import { createLogger } from '../../src/shared/logger.ts';
+import { createCaches } from '../../src/memory/caches.ts';
 import { createVault } from '../../src/encryption/vault.ts';
 import { testConfig } from './config.ts';
 import { createTestDatabase } from './database.ts';
@@ -26,6 +27,7 @@ export async function createTestApp(config = testConfig(), logger = createLogger
     db: database,
     embedder,
     vault,
+    caches: createCaches(),
     now: () => clock.now,
     close: async () => undefined,
   };

@@ -8,6 +8,7 @@ import { consolidateWith } from '../../src/lifecycle/consolidation/consolidate.t
 import type { ConsolidationEngine } from '../../src/lifecycle/consolidation/engine.ts';
 import { createLogger } from '../../src/shared/logger.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
+import { createCaches } from '../../src/memory/caches.ts';
 import { createVault } from '../../src/encryption/vault.ts';
 import { newRequestContext } from '../../src/shared/request-context.ts';
 import { readInput } from './run-typescript.ts';
@@ -35,6 +36,7 @@ const context: MemoryContext = {
     logger,
   }),
   vault: createVault(config, logger),
+  caches: createCaches(),
   now: () => new Date(),
   principal: { tenantId, butler: null, role: 'admin' },
   requestContext: newRequestContext(),

@@ -4,6 +4,7 @@ import { createEmbedder } from '../../src/embedding/create-embedder.ts';
 import { createLogger } from '../../src/shared/logger.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
 import { newRequestContext } from '../../src/shared/request-context.ts';
+import { createCaches } from '../../src/memory/caches.ts';
 import { createVault } from '../../src/encryption/vault.ts';
 import { testConfig } from './config.ts';
 import { createTestDatabase } from './database.ts';
@@ -29,6 +30,7 @@ export async function createTestCore(config = testConfig()): Promise<TestCore> {
   const logger = createLogger(config);
   const embedder = await createEmbedder(embedderOptions(config, logger));
   const vault = createVault(config, logger);
+  const caches = createCaches();
   const now = (): Date => clock.now;
   const day = (number: number): Date => new Date(start.getTime() + number * millisecondsPerDay);
   return {
@@ -37,6 +39,7 @@ export async function createTestCore(config = testConfig()): Promise<TestCore> {
     db,
     embedder,
     vault,
+    caches,
     now,
     clock,
     start,
@@ -53,6 +56,7 @@ export async function createTestCore(config = testConfig()): Promise<TestCore> {
       now,
       embedder,
       vault,
+      caches,
       logger,
       config,
       principal: { tenantId: 'default', butler: null, role: 'operator', ...principal },

@@ -6,6 +6,7 @@ import type { Embedder } from '../../src/embedding/embedder.ts';
 import { embedderOptions } from '../../src/create-memory.ts';
 import { sweepEmbeddings } from '../../src/lifecycle/reembed.ts';
 import { createLogger } from '../../src/shared/logger.ts';
+import { createCaches } from '../../src/memory/caches.ts';
 import { createVault } from '../../src/encryption/vault.ts';
 import { newRequestContext } from '../../src/shared/request-context.ts';
 import { testConfig } from './config.ts';
@@ -44,6 +45,7 @@ await sweepEmbeddings(
     config,
     logger,
     vault: createVault(config, logger),
+    caches: createCaches(),
     embedder: tiring,
     principal,
     now,

@@ -1,6 +1,7 @@
 import type { KeywordQuery, WordLookup } from '../../db/sql/search-words.ts';
 import { findCombinations, type Word } from './combine-words.ts';
-import { averageLength, countDocuments, isLarge, type CorpusStatistics } from './corpus-statistics.ts';
+import type { CorpusStatistics } from '../../memory/caches.ts';
+import { averageLength, countDocuments, isLarge } from './corpus-statistics.ts';
 
 /** Words that are scored. Those beyond are the most frequent ones and add little. */
 const mostWords = 32;

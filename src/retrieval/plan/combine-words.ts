@@ -1,4 +1,5 @@
-import { countDocuments, isLarge, type CorpusStatistics } from './corpus-statistics.ts';
+import type { CorpusStatistics } from '../../memory/caches.ts';
+import { countDocuments, isLarge } from './corpus-statistics.ts';
 
 /** A word of the query, and how many memories have it. */
 export interface Word {

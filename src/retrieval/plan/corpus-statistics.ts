@@ -1,29 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { sampleRows, type SampledWordCount } from '../../db/queries/search-word-counts.ts';
-import type { Database } from '../../db/database.ts';
 import type { MemoryType } from '../../db/tables.ts';
 import type { MemoryFilter } from '../../db/sql/memory-filter.ts';
 import type { CountedType } from '../../db/queries/search-plan.ts';
-
-export interface TypeStatistics {
-  documents: number;
-  /** Distinct lexemes of all its documents together. */
-  lexemes: number;
-  /** Whether there are too many to count. */
-  isEstimated: boolean;
-}
-
-/** Which rows of the sample of a type have a word, by their marks in order, and how many memories each stands for. */
-export type SampledWord = readonly { type: MemoryType; marks: Uint16Array; weight: number }[];
-
-/** What BM25 has to know of all the memories that a caller may find. */
-export interface CorpusStatistics {
-  byType: Partial<Record<MemoryType, TypeStatistics>>;
-  documentsWith: LRUCache<string, number>;
-  /** Where there are too many to count: what is known, from samples, of the words that are met together. */
-  sampled: LRUCache<string, SampledWord>;
-  takenAt: number;
-}
+import type { Caches, CorpusStatistics, SampledWord, TypeStatistics } from '../../memory/caches.ts';
 
 /**
  * Counting over few memories is quick and done anew for each search. Over many it would take longer than the search, and
@@ -33,16 +13,12 @@ const keepFromDocuments = 1000;
 const leastKeptForMs = 5000;
 const mostKeptForMs = 60 * 60_000;
 const documentsPerKeptMinute = 10_000;
-const mostCorpora = 1000;
 const mostLexemes = 20_000;
 /** Marks of all sampled words together, at two bytes each. */
 const mostMarks = 1_000_000;
 
-/** By what is one and the same for all that reach into one database. */
-const kept = new WeakMap<Database, LRUCache<string, CorpusStatistics>>();
-
-export function findStatistics(database: Database, corpus: MemoryFilter): CorpusStatistics | null {
-  const found = kept.get(database)?.get(keyOf(corpus));
+export function findStatistics({ corpora }: Caches, corpus: MemoryFilter): CorpusStatistics | null {
+  const found = corpora.get(keyOf(corpus));
   const age = found === undefined ? Number.POSITIVE_INFINITY : Math.abs(corpus.at.getTime() - found.takenAt);
   return found !== undefined && age < keptForMs(found) ? found : null;
 }
@@ -52,11 +28,8 @@ function keptForMs(statistics: CorpusStatistics): number {
   return Math.min(mostKeptForMs, Math.max(leastKeptForMs, minutes * 60_000));
 }
 
-export function keepStatistics(database: Database, corpus: MemoryFilter, statistics: CorpusStatistics): void {
-  if (countDocuments(statistics) < keepFromDocuments) return;
-  const corpora = kept.get(database) ?? new LRUCache<string, CorpusStatistics>({ max: mostCorpora });
-  kept.set(database, corpora);
-  corpora.set(keyOf(corpus), statistics);
+export function keepStatistics({ corpora }: Caches, corpus: MemoryFilter, statistics: CorpusStatistics): void {
+  if (countDocuments(statistics) >= keepFromDocuments) corpora.set(keyOf(corpus), statistics);
 }
 
 export function createStatistics(

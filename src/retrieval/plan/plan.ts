@@ -15,16 +15,10 @@ import {
 import type { MemoryType } from '../../db/tables.ts';
 import { isNarrow, whereMemory, type MemoryFilter } from '../../db/sql/memory-filter.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
+import type { CorpusStatistics } from '../../memory/caches.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { widenFilter } from '../../memory/filter.ts';
-import {
-  createStatistics,
-  findStatistics,
-  isLarge,
-  keepSample,
-  keepStatistics,
-  type CorpusStatistics,
-} from './corpus-statistics.ts';
+import { createStatistics, findStatistics, isLarge, keepSample, keepStatistics } from './corpus-statistics.ts';
 import type { PreparedSearch } from './prepared-search.ts';
 
 /** The plan of a search, made before its candidates are read. */
@@ -56,9 +50,9 @@ export async function planSearches(
   searches: readonly PreparedSearch[],
   also: readonly Prisma.Sql[] = [],
 ): Promise<{ plans: SearchPlan[]; answers: (string | null)[] }> {
-  const { db } = context;
+  const { db, caches } = context;
   // The past has a corpus of its own for every moment: its statistics are not kept.
-  const known = searches.map(({ filter }) => (filter.isPast ? null : findStatistics(db.database, widenFilter(filter))));
+  const known = searches.map(({ filter }) => (filter.isPast ? null : findStatistics(caches, widenFilter(filter))));
   const queries = searches.map((search, place) => describePlan(context, search, known[place] === null));
   const { plans: rows, answers } = await readSearchPlans(db, queries, also);
   const corpora = queries.map((query, place) => {
@@ -102,13 +96,13 @@ interface Corpus {
 
 /** Makes statistics from what the plan counted, unless they are known. */
 function readCorpus(
-  { db }: MemoryContext,
+  { caches }: MemoryContext,
   { filter, corpus }: PlanQuery,
   row: SearchPlanRow,
   known: CorpusStatistics | null,
 ): Corpus {
   const statistics = known ?? createStatistics(row.statistics ?? {}, corpus);
-  if (known === null && !filter.isPast) keepStatistics(db.database, corpus, statistics);
+  if (known === null && !filter.isPast) keepStatistics(caches, corpus, statistics);
   const small = corpus.types.filter((type) => {
     const documents = statistics.byType[type]?.documents ?? 0;
     return documents <= Math.min(row.exact_rows[type], mostCountedRows - 1);

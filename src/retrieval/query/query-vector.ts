@@ -1,4 +1,3 @@
-import type { Database } from '../../db/database.ts';
 import type { SemanticQuery } from '../../db/queries/candidate.ts';
 import type { PastText, StoredVersion } from '../../db/queries/search-plan.ts';
 import type { Embedder, EmbeddingModel } from '../../embedding/embedder.ts';
@@ -20,12 +19,9 @@ export interface SemanticPart {
   channel: SemanticChannel;
 }
 
-/** The model of the vectors that a tenant was last searched by, in each database. */
-const lastModels = new WeakMap<Database, Map<string, EmbeddingModel>>();
-
 /** The one that this tenant was last searched by, or will be if it was not yet. */
-export function searchedModel({ db, principal, embedder }: MemoryContext): EmbeddingModel {
-  return lastModels.get(db.database)?.get(principal.tenantId) ?? embedder.model;
+export function searchedModel({ caches, principal, embedder }: MemoryContext): EmbeddingModel {
+  return caches.searchedModels.get(principal.tenantId) ?? embedder.model;
 }
 
 /** By the model that the stored vectors most likely are of, so that embedding need not wait for the plan. */
@@ -50,7 +46,7 @@ export async function chooseSemantic(
   if (mode === 'keyword') return { semantic: null, channel: 'not_asked' };
   if (version === null) return { semantic: null, channel: 'no_vectors' };
   const isExpected = early !== null && isSameModel(version, early.model);
-  if (!isExpected) remember(context, version);
+  if (!isExpected) context.caches.searchedModels.set(context.principal.tenantId, version);
   const embedder = await context.embedder.findFor(version);
   if (embedder === null) return { semantic: null, channel: 'model_changed' };
   const [vector, past] = await Promise.all([
@@ -65,9 +61,4 @@ async function embedPast(embedder: Embedder, pastTexts: readonly PastText[]): Pr
   if (pastTexts.length === 0) return [];
   const vectors = await embedder.embed(pastTexts.map((row) => textOf(row.type, row)));
   return pastTexts.map(({ type, id }, place) => ({ type, id, vector: vectors[place] as Float32Array }));
-}
-
-function remember({ db, principal }: MemoryContext, model: EmbeddingModel): void {
-  const models = lastModels.get(db.database) ?? new Map<string, EmbeddingModel>();
-  lastModels.set(db.database, models.set(principal.tenantId, model));
 }
