@@ -49,6 +49,22 @@ export async function readDuePage(client: TenantClient, rows: Prisma.Sql): Promi
   return page;
 }
 
+/** Finds the next memories that meet a condition on `m`, by id. */
+export async function findDue(
+  client: TenantClient,
+  { type, due, outcome }: { type: MemoryType; due: Prisma.Sql; outcome: string },
+  after: string,
+  limit: number,
+): Promise<DuePage> {
+  return readDuePage(
+    client,
+    Prisma.sql`
+    SELECT m.id, ${outcome}::text AS outcome FROM ${Prisma.raw(memoryTables[type])} m
+    WHERE m.tenant_id = ${client.tenantId} AND m.id > ${after}::uuid AND ${due}
+    ORDER BY m.id LIMIT ${limit}`,
+  );
+}
+
 /** Finds the next memory that a sweep would look at, so that it can skip one that cannot be read. */
 export async function findNextId(client: TenantClient, type: MemoryType, after: string): Promise<string | null> {
   const isLive = Prisma.raw(type === 'episode' ? '' : `AND validity IN ('active', 'fading')`);

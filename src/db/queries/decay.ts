@@ -2,7 +2,14 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import type { TenantClient, Transaction } from '../database.ts';
 import { effectiveConfidenceAt } from '../sql/effective-confidence.ts';
 import { memoryTables } from '../tables.ts';
-import { changeMemories, readDuePage, type Batch, type ChangedMemory, type DuePage } from './change-memories.ts';
+import {
+  changeMemories,
+  findDue,
+  readDuePage,
+  type Batch,
+  type ChangedMemory,
+  type DuePage,
+} from './change-memories.ts';
 
 export interface DecayQuery {
   type: 'fact' | 'rule';
@@ -84,14 +91,8 @@ export async function findInversions(
   after: string,
   limit: number,
 ): Promise<DuePage> {
-  const { tenantId } = client;
-  return readDuePage(
-    client,
-    Prisma.sql`
-    SELECT m.id, 'inverted' AS outcome FROM rules m
-    WHERE m.tenant_id = ${tenantId} AND m.id > ${after}::uuid AND ${isDueForInversion(tenantId, thresholds)}
-    ORDER BY m.id LIMIT ${limit}`,
-  );
+  const due = isDueForInversion(client.tenantId, thresholds);
+  return findDue(client, { type: 'rule', due, outcome: 'inverted' }, after, limit);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { TenantClient, Transaction } from '../database.ts';
 import {
+  findDue,
   insertEventsFrom,
   readDuePage,
   skipLocked,
@@ -27,14 +28,8 @@ export async function findExpiredEpisodes(
   after: string,
   limit: number,
 ): Promise<DuePage> {
-  const { tenantId } = client;
-  return readDuePage(
-    client,
-    Prisma.sql`
-    SELECT m.id, 'expired' AS outcome FROM episodes m
-    WHERE m.tenant_id = ${tenantId} AND m.id > ${after}::uuid AND ${isExpired(tenantId, query)}
-    ORDER BY m.id LIMIT ${limit}`,
-  );
+  const due = isExpired(client.tenantId, query);
+  return findDue(client, { type: 'episode', due, outcome: 'expired' }, after, limit);
 }
 
 /**

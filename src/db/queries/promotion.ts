@@ -1,6 +1,13 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { TenantClient, Transaction } from '../database.ts';
-import { changeMemories, readDuePage, type Batch, type ChangedMemory, type DuePage } from './change-memories.ts';
+import {
+  changeMemories,
+  findDue,
+  readDuePage,
+  type Batch,
+  type ChangedMemory,
+  type DuePage,
+} from './change-memories.ts';
 import { isLeased } from './old-episodes.ts';
 
 export interface PromotionQuery {
@@ -84,14 +91,8 @@ export async function findExtensions(
   after: string,
   limit: number,
 ): Promise<DuePage> {
-  const { tenantId } = client;
-  return readDuePage(
-    client,
-    Prisma.sql`
-    SELECT m.id, 'extended' AS outcome FROM episodes m
-    WHERE m.tenant_id = ${tenantId} AND m.id > ${after}::uuid AND ${isExtensible(tenantId, query)}
-    ORDER BY m.id LIMIT ${limit}`,
-  );
+  const due = isExtensible(client.tenantId, query);
+  return findDue(client, { type: 'episode', due, outcome: 'extended' }, after, limit);
 }
 
 export async function extendEpisodes(
