@@ -42,7 +42,7 @@ export async function recordAccess(db: Database, context: MemoryContext, access:
   const { kind, operations, digest } = access;
   const after = { home_tenant: home, kind, operations, digest, access_record_id: record.id };
   await db.forTenant(tenantId).transaction(async (transaction) => {
-    await transaction.$executeRaw(insertAccess({ ...record, homeTenant: home }));
+    await transaction.accessRecord.createMany({ data: [{ ...record, homeTenant: home }] });
     const event = { eventType: 'tenant.entered', entityType: 'tenant', entityId: tenantId, after } as const;
     await recordEvent(context, transaction, event);
   });

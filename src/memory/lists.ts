@@ -3,12 +3,11 @@ import {
   listMemoryIds,
   memoryOrders,
   valueTypes,
-  type ListedId,
   type ListPage,
   type ListPosition,
   type ListQuery,
   type MemoryOrder,
-} from '../db/sql/list-memories.ts';
+} from '../db/queries/list-memories.ts';
 import type { MemoryType } from '../db/tables.ts';
 import { readCursor, writeCursor } from './cursors.ts';
 import { invalidInput } from '../shared/errors.ts';
@@ -46,7 +45,7 @@ export async function listMemories(
     readCursor('cursor', nameList(fresh), cursor, (parts) => parsePosition(fresh.order, parts)),
   );
   const query = { ...fresh, orderedAt: (after ?? before)?.orderedAt ?? fresh.orderedAt };
-  const ids = await context.db.client.$queryRaw<ListedId[]>(listMemoryIds(query, { ...page, after, before }));
+  const ids = await listMemoryIds(context.db.client, query, { ...page, after, before });
   const references = ids.map(({ id }) => ({ type: choice.type, id }));
   const rows = await loadMemories(context, references);
   return ids.flatMap(({ id, value }) => {
@@ -56,8 +55,7 @@ export async function listMemories(
 }
 
 export async function countList(context: MemoryContext, choice: ListChoice): Promise<number> {
-  const [row] = await context.db.client.$queryRaw<{ count: number }[]>(countMemories(queryOf(context, choice)));
-  return row?.count ?? 0;
+  return countMemories(context.db.client, queryOf(context, choice));
 }
 
 function queryOf(context: MemoryContext, { type, filter, order, descending }: ListChoice): ListQuery {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { effectiveConfidenceAt } from '../../src/db/sql/effective-confidence.ts';
-import { memoryOrders, type MemoryOrder } from '../../src/db/sql/list-memories.ts';
+import { memoryOrders, type MemoryOrder } from '../../src/db/queries/list-memories.ts';
 import { memoryTypes, type MemoryType } from '../../src/db/tables.ts';
 import { Prisma } from '../../src/generated/prisma/client.ts';
 import { effectiveConfidence } from '../../src/memory/confidence.ts';

@@ -1,5 +1,5 @@
 import { resolveCursorConnection } from '@pothos/plugin-relay';
-import type { MemoryOrder } from '../../db/sql/list-memories.ts';
+import type { MemoryOrder } from '../../db/queries/list-memories.ts';
 import type { MemoryType } from '../../db/tables.ts';
 import { countList, listMemories, type ListChoice } from '../../memory/lists.ts';
 import type { MemoryRow } from '../../memory/memories.ts';

@@ -1,6 +1,6 @@
 import { listFactsAbout, listMentions } from '../../db/queries/erasure.ts';
 import { memoryTypes } from '../../db/tables.ts';
-import { selectReceiptsOf } from '../../db/sql/receipts-of.ts';
+import { listReceiptsOfMemories, type ReceiptOfMemory } from '../../db/queries/receipts.ts';
 import { invalidInput } from '../../shared/errors.ts';
 import type { Fact, MemoryEvent, MemoryLink, Prisma, QuarantinedItem, Review } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../context.ts';
@@ -157,23 +157,15 @@ async function listQuarantinedOf(
   return client.quarantinedItem.findMany({ where: { tenantId, episodeId }, orderBy: { createdAt: 'asc' } });
 }
 
-interface ExportedReceipt {
-  id: string;
-  kind: string;
-  butler: string | null;
-  sessionId: string | null;
-  query: string | null;
-  createdAt: Date;
-}
+type ExportedReceipt = Pick<ReceiptOfMemory, 'id' | 'kind' | 'butler' | 'sessionId' | 'query' | 'createdAt'>;
 
 /** By the id of the memory, newest first, also those past their time that are still there. */
 async function listReceiptsOf(
   context: MemoryContext,
   references: readonly MemoryReference[],
 ): Promise<Map<string, ExportedReceipt[]>> {
-  const { tenantId } = context.principal;
-  const statement = selectReceiptsOf({ tenantId, references, butler: null, at: new Date(0), limit: mostReceipts });
-  const rows = await context.db.client.$queryRaw<(ExportedReceipt & { memoryId: string })[]>(statement);
+  const everything = { references, butler: null, at: new Date(0), limit: mostReceipts };
+  const rows = await listReceiptsOfMemories(context.db.client, everything);
   const receipts = new Map<string, ExportedReceipt[]>(references.map((reference) => [reference.id, []]));
   for (const { memoryId, id, kind, butler, sessionId, query, createdAt } of rows) {
     receipts.get(memoryId)?.push({ id, kind, butler, sessionId, query, createdAt });

@@ -1,4 +1,4 @@
-import { selectPassingFilters } from '../../db/sql/passing-filters.ts';
+import { testFilters } from '../../db/queries/passing-filters.ts';
 import { narrowingFields, type MemoryFilter } from '../../db/sql/memory-filter.ts';
 import { effectiveConfidence } from '../../memory/confidence.ts';
 import type { MemoryContext } from '../../memory/context.ts';
@@ -79,13 +79,9 @@ async function narrowingDrop(
     ...(filter.tags.length > 0 ? [{ name: 'tags', filter: { ...base, tags: filter.tags } }] : []),
     { name: 'filter', filter },
   ];
-  const statement = selectPassingFilters(
-    type,
-    row.id,
-    steps.map((step) => step.filter),
-  );
-  const [found] = await db.client.$queryRaw<{ passes: boolean[] }[]>(statement);
-  const failed = steps.find((_, place) => found?.passes[place] !== true);
+  const filters = steps.map((step) => step.filter);
+  const passes = await testFilters(db.client, { type, id: row.id }, filters);
+  const failed = steps.find((_, place) => passes[place] !== true);
   return failed === undefined
     ? null
     : { stage: 'filter', reason: `it does not pass what was asked of its ${failed.name}` };

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { insertReceipts, type NewReceiptRow } from '../../db/sql/insert-receipts.ts';
-import type { MemoryType } from '../../db/tables.ts';
-import { selectReceiptsOf } from '../../db/sql/receipts-of.ts';
+import { listReceiptsOfMemories, type ReceiptOfMemory } from '../../db/queries/receipts.ts';
 import { modelKey } from '../../embedding/embedder.ts';
 import type { ContextReceipt } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
@@ -234,17 +233,7 @@ async function loadReceipts(context: MemoryContext, ids: readonly string[]): Pro
 }
 
 /** A receipt in short, as one of those that showed a memory. */
-export interface ReceiptSummary extends Pick<
-  Receipt,
-  'id' | 'kind' | 'butler' | 'sessionId' | 'requestId' | 'query' | 'intent' | 'tokenBudget' | 'tokensUsed'
-> {
-  /** The past moment that was asked about; null for the present. */
-  asOf: Date | null;
-  createdAt: Date;
-  expiresAt: Date;
-  /** The version of the memory that it showed. */
-  version: number | null;
-}
+export type ReceiptSummary = Omit<ReceiptOfMemory, 'type' | 'memoryId' | 'kind'> & { kind: ReceiptKind };
 
 const mostReceipts = 1000;
 
@@ -254,20 +243,17 @@ export async function listReceiptsOf(
   references: readonly MemoryReference[],
   limit: number,
 ): Promise<Map<string, ReceiptSummary[]>> {
-  const { tenantId } = context.principal;
-  const query = selectReceiptsOf({
-    tenantId,
+  const receipts = new Map<string, ReceiptSummary[]>();
+  if (references.length === 0) return receipts;
+  const rows = await listReceiptsOfMemories(context.db.client, {
     references: references.map(({ type, id }) => ({ type, id: checkUuid('id', id) })),
     butler: onlyButlerOf(context),
     at: context.now(),
     limit: checkLimit('limit', limit, limit, mostReceipts),
   });
-  const receipts = new Map<string, ReceiptSummary[]>();
-  if (references.length === 0) return receipts;
-  const rows = await context.db.client.$queryRaw<(ReceiptSummary & { type: MemoryType; memoryId: string })[]>(query);
   for (const { type, memoryId, ...receipt } of rows) {
     const key = referenceKey({ type, id: memoryId });
-    receipts.set(key, [...(receipts.get(key) ?? []), receipt]);
+    receipts.set(key, [...(receipts.get(key) ?? []), { ...receipt, kind: receipt.kind as ReceiptKind }]);
   }
   return receipts;
 }

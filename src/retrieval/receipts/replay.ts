@@ -1,4 +1,4 @@
-import { selectStatesOfVersions, type VersionState } from '../../db/sql/states-of-versions.ts';
+import { readVersionStates } from '../../db/queries/version-states.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { referenceKey, type Memory } from '../../memory/memories.ts';
@@ -74,8 +74,7 @@ async function readStatesShown(
   { chosen, asOf, createdAt }: Receipt,
 ): Promise<Map<string, Memory>> {
   if (chosen.length === 0) return new Map();
-  const { tenantId } = context.principal;
-  const states = await context.db.client.$queryRaw<VersionState[]>(selectStatesOfVersions(tenantId, chosen));
+  const states = await readVersionStates(context.db.client, chosen);
   const memories: Memory[] = [];
   for (const { type, state } of states) {
     const row = toPastRow(type, await openState(context, state), asOf ?? createdAt);

@@ -1,6 +1,7 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import { effectiveConfidenceAt } from './effective-confidence.ts';
-import { whereMemory, type MemoryFilter } from './memory-filter.ts';
+import type { TenantClient } from '../database.ts';
+import { effectiveConfidenceAt } from '../sql/effective-confidence.ts';
+import { whereMemory, type MemoryFilter } from '../sql/memory-filter.ts';
 import { memoryTables, type MemoryType } from '../tables.ts';
 
 export const memoryOrders = [
@@ -36,24 +37,29 @@ export interface ListPage {
   inverted: boolean;
 }
 
-export interface ListedId {
+interface ListedId {
   id: string;
   value: string;
 }
 
-/** By position and not by number: what is stored meanwhile moves nothing. Numbers keep all their digits as text. */
-export function listMemoryIds(query: ListQuery, { limit, after, before, inverted }: ListPage): Prisma.Sql {
+/** Pages by position and not by number: what is stored meanwhile moves nothing. Numbers keep all their digits as text. */
+export async function listMemoryIds(
+  client: TenantClient,
+  query: ListQuery,
+  { limit, after, before, inverted }: ListPage,
+): Promise<ListedId[]> {
   const isDescending = query.descending !== inverted;
   const direction = Prisma.raw(isDescending ? 'DESC' : 'ASC');
-  return Prisma.sql`
+  return client.$queryRaw`
     SELECT id::text, value::text FROM (${ordered(query)}) listed
     WHERE ${beyond(query, after, query.descending)} AND ${beyond(query, before, !query.descending)}
     ORDER BY listed.value ${direction}, listed.id ${direction} LIMIT ${limit}`;
 }
 
-export function countMemories({ type, filter }: ListQuery): Prisma.Sql {
-  return Prisma.sql`
+export async function countMemories(client: TenantClient, { type, filter }: ListQuery): Promise<number> {
+  const [row] = await client.$queryRaw<{ count: number }[]>`
     SELECT count(*)::int AS count FROM ${Prisma.raw(memoryTables[type])} m WHERE ${whereMemory(type, filter) ?? Prisma.sql`false`}`;
+  return row?.count ?? 0;
 }
 
 function ordered({ type, filter, order, orderedAt }: ListQuery): Prisma.Sql {

@@ -1,7 +1,7 @@
-import { Prisma } from '../../generated/prisma/client.ts';
+import type { TenantClient } from '../database.ts';
+import type { MemoryType } from '../tables.ts';
 
-export interface ReceiptsQuery {
-  tenantId: string;
+interface ReceiptsQuery {
   references: readonly { type: string; id: string }[];
   /** Only those of this butler; null for all. */
   butler: string | null;
@@ -10,19 +10,43 @@ export interface ReceiptsQuery {
   limit: number;
 }
 
+/** A receipt in short, as one of those that showed a memory. */
+export interface ReceiptOfMemory {
+  type: MemoryType;
+  memoryId: string;
+  id: string;
+  kind: string;
+  butler: string | null;
+  sessionId: string | null;
+  requestId: string;
+  query: string;
+  intent: string | null;
+  tokenBudget: number | null;
+  tokensUsed: number;
+  /** The past moment that was asked about; null for the present. */
+  asOf: Date | null;
+  createdAt: Date;
+  expiresAt: Date;
+  /** The version of the memory that it showed. */
+  version: number | null;
+}
+
 /**
- * The latest receipts that show each of several memories, newest first, in one statement. What is chosen is at the place
+ * Lists the latest receipts that show each of several memories, newest first, in one statement. What is chosen is at the place
  * that the memory has in memory_ids, its type and version first (src/retrieval/receipts/receipt-form.ts).
  */
-export function selectReceiptsOf({ tenantId, references, butler, at, limit }: ReceiptsQuery): Prisma.Sql {
-  return Prisma.sql`
+export async function listReceiptsOfMemories(
+  client: TenantClient,
+  { references, butler, at, limit }: ReceiptsQuery,
+): Promise<ReceiptOfMemory[]> {
+  return client.$queryRaw`
     SELECT wanted.type, wanted.id::text AS "memoryId", r.id::text, r.kind, r.butler, r.session_id::text AS "sessionId",
       r.request_id AS "requestId", r.query, r.intent, r.token_budget AS "tokenBudget", r.tokens_used AS "tokensUsed",
       r.as_of AS "asOf", r.created_at AS "createdAt", r.expires_at AS "expiresAt",
       CASE WHEN shown.choice->>0 = left(wanted.type, 1) THEN (shown.choice->>1)::int END AS version
     FROM unnest(${references.map(({ type }) => type)}::text[], ${references.map(({ id }) => id)}::uuid[]) AS wanted (type, id)
       CROSS JOIN LATERAL memory_receipts(wanted.id, ${butler}::text, ${at}::timestamptz, ${limit}::int) AS found (id)
-      JOIN context_receipts r ON r.tenant_id = ${tenantId} AND r.id = found.id
+      JOIN context_receipts r ON r.tenant_id = ${client.tenantId} AND r.id = found.id
       CROSS JOIN LATERAL (SELECT r.chosen->(array_position(r.memory_ids, wanted.id) - 1)) AS shown (choice)
     ORDER BY r.created_at DESC, r.id`;
 }
