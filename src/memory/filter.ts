@@ -22,7 +22,7 @@ export interface FilterInput {
   /** A butler's name: facts and rules of `global` and of that scope, episodes of that butler. */
   scope?: string | null | undefined;
   /**
-   * Live (active and fading) when left out. Retracted is for facts and rules that were forgotten; episodes are active,
+   * Live (active and fading) when left out, and of facts only those that are current: neither upcoming nor ended. Retracted is for facts and rules that were forgotten; episodes are active,
    * and never come once they were forgotten.
    */
   validity?: readonly string[] | null | undefined;
@@ -81,6 +81,7 @@ export function completeFilter(
       checkList('validity', input.validity?.map(normaliseValidity), factValidities) ??
       defaults.validity ??
       liveValidities,
+    onlyCurrent: input.validity == null && defaults.validity === undefined,
     withDisabled: defaults.withDisabled ?? false,
     generation: checkList('generation', input.generation, generations),
     permanence: checkList('permanence', input.permanence, permanences),

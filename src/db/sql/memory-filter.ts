@@ -1,5 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryType } from '../tables.ts';
+import { isCurrentAt } from './current-facts.ts';
 import { effectiveConfidenceAt } from './effective-confidence.ts';
 
 /** Which memories are wanted, with nothing left open: `completeFilter` makes it. Null means any. */
@@ -16,6 +17,8 @@ export interface MemoryFilter {
   visibleScopes: readonly string[] | null;
   /** Any of these. An episode that is there counts as active. */
   validity: readonly string[];
+  /** Whether only facts come that are the current ones of their keys at that moment. */
+  onlyCurrent?: boolean;
   /** Whether disabled rules are among them. */
   withDisabled: boolean;
   generation: readonly string[] | null;
@@ -95,6 +98,7 @@ function whereEpisode(filter: MemoryFilter): Prisma.Sql[] | null {
 function whereFact(filter: MemoryFilter): Prisma.Sql[] {
   return [
     ...whereLearned(filter),
+    ...(filter.onlyCurrent === true ? [isCurrentAt(filter.at, filter.isPast ? 'past_facts' : 'facts')] : []),
     ...when(filter.kind, (kind) => Prisma.sql`m.kind = ${kind}`),
     ...when(filter.subject, (subject) => Prisma.sql`m.subject_key = memory_key(${subject})`),
     ...when(filter.predicate, (key) => Prisma.sql`m.predicate_key = ${key}`),

@@ -1,6 +1,7 @@
 import { testFilters } from '../../db/queries/passing-filters.ts';
 import { narrowingFields, type MemoryFilter } from '../../db/sql/memory-filter.ts';
 import { effectiveConfidence } from '../../memory/confidence.ts';
+import type { Fact } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { Memory } from '../../memory/memories.ts';
 import { widenFilter } from '../../memory/filter.ts';
@@ -54,16 +55,30 @@ function goneDrop({ type, row }: Memory, { at, validity }: MemoryFilter): Filter
   return { stage: 'disabled', reason: `it was disabled at ${row.disabledAt.toISOString()}` };
 }
 
-function liveDrop(memory: Memory, { at, validity, minConfidence }: MemoryFilter): FilterDrop | null {
+function liveDrop(memory: Memory, { at, validity, onlyCurrent, minConfidence }: MemoryFilter): FilterDrop | null {
   if (memory.type === 'episode') return null;
   const { row } = memory;
   if (!validity.includes(row.validity)) {
     return { stage: 'validity', reason: `it is ${row.validity}; asked for: ${validity.join(', ')}` };
   }
+  const time = onlyCurrent === true && memory.type === 'fact' ? timeDrop(memory.row, at) : null;
+  if (time !== null) return time;
   const confidence = effectiveConfidence(row, at);
   if (confidence >= minConfidence) return null;
   const shown = Number(confidence.toPrecision(3));
   return { stage: 'confidence', reason: `its effective confidence is ${shown}, below ${minConfidence}` };
+}
+
+function timeDrop(
+  { kind, validFrom, validTo }: Pick<Fact, 'kind' | 'validFrom' | 'validTo'>,
+  at: Date,
+): FilterDrop | null {
+  if (kind === 'event') return null;
+  if (validFrom !== null && validFrom > at) {
+    return { stage: 'validity', reason: `it holds from ${validFrom.toISOString()} on` };
+  }
+  if (validTo === null || validTo > at) return null;
+  return { stage: 'validity', reason: `it held until ${validTo.toISOString()}` };
 }
 
 /** Asks the database, one condition at a time, so that the explanation cannot differ from the search. */
