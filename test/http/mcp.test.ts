@@ -205,7 +205,12 @@ describe('a client of /mcp', () => {
       /argument: one of butler, content, idempotency_key, .*, session_id, tags; given "sessionId"/,
     ],
     ['an argument where there are none', 'memory_health', { verbose: true }, /argument: none.*given "verbose"/],
-    ['an id that is no UUID', 'memory_get', { type: 'fact', id: 'first' }, /^INVALID_INPUT: id: a UUID or a handle such as "ab123cd"; given "first"/],
+    [
+      'an id that is no UUID',
+      'memory_get',
+      { type: 'fact', id: 'first' },
+      /^INVALID_INPUT: id: a UUID or a handle such as "ab123cd"; given "first"/,
+    ],
     [
       'an id of nothing',
       'memory_get',

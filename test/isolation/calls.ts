@@ -68,6 +68,7 @@ const rules: Record<string, Rule> = {
   'PastState.memory.id': { id: 'memory' },
   'MemoryReferenceInput.id': { id: 'memory' },
   'MemoryWriteInput.id': { id: 'memory' },
+  'ForgetMemoryInput.id': { id: 'memory' },
   'ExplainInput.id': { id: 'memory' },
   'EraseMemoryInput.id': { id: 'memory' },
   'Query.erasurePlan.id': { id: 'memory' },

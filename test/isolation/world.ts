@@ -4,9 +4,12 @@ import { createToken } from '../../src/auth/tokens.ts';
 import { sweepDecay } from '../../src/lifecycle/decay.ts';
 import { recordRun } from '../../src/lifecycle/job-runs.ts';
 import { refreshProjections } from '../../src/lifecycle/projections.ts';
+import { writeConfirmation } from '../../src/memory/confirm-and-forget.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
 import type { Episode } from '../../src/memory/episodes/episodes.ts';
 import type { Fact } from '../../src/memory/facts/facts.ts';
+import { mutate } from '../../src/memory/mutation.ts';
+import { openReview } from '../../src/memory/reviews/reviews.ts';
 import type { Rule } from '../../src/memory/rules/rules.ts';
 import { buildContext } from '../../src/retrieval/context/context.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
@@ -204,8 +207,18 @@ async function fillButler(context: () => MemoryContext, butler: string, secret: 
 export async function renew(context: MemoryContext, butler: string): Promise<void> {
   const content = `${alike} ${randomUUID()}`;
   const { id: sourceEpisodeId } = await storeEpisode(context, { butler, content });
-  for (const predicate of [randomUUID(), randomUUID()]) {
-    await storeFact(context, { subject: 'user', predicate, content, scope: butler });
+  const predicates = [randomUUID(), randomUUID()];
+  const factIds: string[] = [];
+  for (const predicate of predicates) {
+    factIds.push((await storeFact(context, { subject: 'user', predicate, content, scope: butler })).id);
+  }
+  const [older = '', newer = ''] = factIds;
+  await mutate(context, async (mutation) => {
+    await writeConfirmation(mutation, { type: 'fact', id: newer });
+    return openReview(mutation, { kind: 'same_thing', factIds: [older, newer], reason: 'looks_alike' });
+  });
+  // Last, because an undo is tried on the newest event.
+  for (const predicate of predicates) {
     const { id: ruleId } = await storeRule(context, {
       content: `${content} ${predicate}`,
       scope: butler,

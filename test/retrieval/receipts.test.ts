@@ -79,7 +79,7 @@ describe('the receipt of a context', () => {
   it('keeps the score parts of what was ranked, and the stage of what was dropped', async () => {
     const shown = await fact('drinks tea');
     const irrelevant = await fact('wooden furniture polish');
-    const tooLong = await fact(`drinks tea ${'and then some more of it '.repeat(40)}`);
+    const tooLong = await fact(`drinks tea ${'and then drinks more tea '.repeat(40)}`);
     const receipt = await getReceipt(context, (await build(200)).receiptId);
     const candidate = receipt.candidates.find(({ memory }) => memory.id === shown.id);
 

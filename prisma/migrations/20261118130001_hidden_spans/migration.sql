@@ -11,7 +11,8 @@ CREATE FUNCTION memory_shown_text(content text, hidden jsonb) RETURNS text
       done integer := 0;
       span record;
     BEGIN
-      IF hidden = '{}' THEN RETURN content; END IF;
+      -- The check of the column refuses what is no object, and runs after this.
+      IF hidden = '{}' OR jsonb_typeof(hidden) <> 'object' THEN RETURN content; END IF;
       FOR span IN
         SELECT (part->>0)::integer AS first, (part->>1)::integer AS last
         FROM jsonb_each(hidden) AS by_memory, jsonb_array_elements(by_memory.value) AS part ORDER BY 1, 2

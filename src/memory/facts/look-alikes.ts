@@ -7,7 +7,7 @@ import { normalisePredicate } from './predicate-names.ts';
 
 const mostNamed = 3;
 /**
- * A fact below this is about something else. Most facts of one subject are. Fitted on the development pairs of
+ * A fact below this is about something else. Most facts of one subject are. Checked on the development pairs of
  * `npm run bench -- pairs`.
  */
 const leastLikeness = 0.35;
