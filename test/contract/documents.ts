@@ -593,6 +593,36 @@ export const editRule = graphql(/* GraphQL */ `
   }
 `);
 
+export const approveQuarantined = graphql(/* GraphQL */ `
+  mutation ContractApproveQuarantined($input: DecideQuarantinedInput!) {
+    approveQuarantined(input: $input) {
+      ... on ApproveQuarantinedPayload {
+        value: item {
+          id: uuid
+          status
+        }
+        eventId
+      }
+      ...ContractProblem
+    }
+  }
+`);
+
+export const refuseQuarantined = graphql(/* GraphQL */ `
+  mutation ContractRefuseQuarantined($input: DecideQuarantinedInput!) {
+    refuseQuarantined(input: $input) {
+      ... on RefuseQuarantinedPayload {
+        value: item {
+          id: uuid
+          status
+        }
+        eventId
+      }
+      ...ContractProblem
+    }
+  }
+`);
+
 export const settleReview = graphql(/* GraphQL */ `
   mutation ContractSettleReview($input: SettleReviewInput!) {
     settleReview(input: $input) {

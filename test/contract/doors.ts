@@ -40,6 +40,11 @@ import { storeRule, type StoreRuleInput } from '../../src/memory/rules/rules.ts'
 import { markRule, type MarkRuleInput } from '../../src/memory/rules/rule-marks.ts';
 import type { DueEviction } from '../../src/db/queries/eviction.ts';
 import { readStats, type Count } from '../../src/lifecycle/stats.ts';
+import {
+  approveQuarantined,
+  refuseQuarantined,
+  type DecideQuarantinedInput,
+} from '../../src/memory/quarantine/quarantine.ts';
 import { settleReview, type SettleReviewInput } from '../../src/memory/reviews/settle-review.ts';
 import { undoEvent, type UndoInput } from '../../src/memory/history/undo.ts';
 import { buildContext, type ContextInput } from '../../src/retrieval/context/context.ts';
@@ -74,6 +79,8 @@ export interface Door {
   changeRule?: (change: RuleChange, input: RuleWrite) => Promise<View>;
   linkMemories?: (input: LinkMemoriesInput) => Promise<LinkView>;
   settleReview?: (input: SettleReviewInput) => Promise<View>;
+  approveQuarantined?: (input: DecideQuarantinedInput) => Promise<View>;
+  refuseQuarantined?: (input: DecideQuarantinedInput) => Promise<View>;
   storeNote(input: StoreNoteInput): Promise<View>;
   /** The ids, in the order given. */
   ingestEpisodes(episodes: StoreEpisodeInput[]): Promise<string[]>;
@@ -232,6 +239,14 @@ async function openCoreDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
       const { id, outcome } = await write((context) => settleReview(context, input));
       return { id, outcome };
     },
+    approveQuarantined: async (input) => {
+      const { id, status } = await write((context) => approveQuarantined(context, input));
+      return { id, status };
+    },
+    refuseQuarantined: async (input) => {
+      const { id, status } = await write((context) => refuseQuarantined(context, input));
+      return { id, status };
+    },
     storeNote: (input) => ask((context) => storeNote(context, input)),
     ingestEpisodes: async (episodes) => {
       const stored = await write((context) => ingestEpisodes(context, episodes));
@@ -344,6 +359,8 @@ async function openGraphQLDoor({ app }: TestApp, caller?: Caller): Promise<Door>
     changeRule: (change, input) => ask(ruleChanges[change], { input: input as never }),
     linkMemories: async (input) => (await ask(documents.linkMemories, { input: input as never })) as never,
     settleReview: (input) => ask(documents.settleReview, { input: input as never }),
+    approveQuarantined: (input) => ask(documents.approveQuarantined, { input: input as never }),
+    refuseQuarantined: (input) => ask(documents.refuseQuarantined, { input: input as never }),
     storeNote: (input) => ask(documents.storeNote, { input: input as never }),
     ingestEpisodes: async (episodes) => {
       const answer = await ask(documents.ingestEpisodes, { input: { episodes: episodes as never } });

@@ -4,6 +4,7 @@ import { schema } from '../../src/graphql/schema.ts';
 import { lastEventOf } from '../support/core.ts';
 import { writeConfirmation } from '../../src/memory/confirm-and-forget.ts';
 import { mutate } from '../../src/memory/mutation.ts';
+import { listQuarantine, quarantine } from '../../src/memory/quarantine/quarantine.ts';
 import { openReview } from '../../src/memory/reviews/reviews.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { throughEveryDoor, type Door, type RuleChange } from './doors.ts';
@@ -41,6 +42,29 @@ describe('a write under an idempotency key', () => {
     });
     return id ?? '';
   }
+
+  async function newQuarantinedItem(open: Door): Promise<string> {
+    const { id: episodeId } = await open.storeEpisode({ butler: 'home', content: newName() });
+    const fact = { type: 'fact', id: await newFact(open) } as const;
+    const { memory } = testApp.app.createContext({});
+    await mutate(memory, async (mutation) => {
+      await writeConfirmation(mutation, fact);
+      await quarantine(mutation, 'home', [{ episodeId, kind: 'fact', content: newName() }]);
+    });
+    const { items } = await listQuarantine(memory, {}, { offset: 0, limit: 1 });
+    return items[0]?.id ?? '';
+  }
+
+  const ofQuarantined = (operation: 'approveQuarantined' | 'refuseQuarantined'): Write => {
+    return async (open) => {
+      const decide = open[operation];
+      if (decide === undefined) return undefined;
+      return onEither(
+        () => newQuarantinedItem(open),
+        (id, idempotencyKey) => decide({ id, idempotencyKey }),
+      );
+    };
+  };
 
   /** Of the same kind for one memory and for another one. */
   async function onEither(
@@ -161,6 +185,8 @@ describe('a write under an idempotency key', () => {
         };
       },
     ],
+    ['approveQuarantined', ofQuarantined('approveQuarantined')],
+    ['refuseQuarantined', ofQuarantined('refuseQuarantined')],
     [
       'settleReview',
       async (open) => {

@@ -46,6 +46,9 @@ const tableOf = {
   quarantined_item: 'quarantined_items',
 } as const;
 
+/** What no butler sees, whoever it is about. */
+const ofOperators: ReadonlySet<IdKind> = new Set(['jobRun', 'quarantined_item']);
+
 const memoryTypes = ['episode', 'fact', 'rule'] as const;
 
 /** What an argument takes, by "Owner.name" or by its name alone. The owner is an input type or "Query.field". */
@@ -155,9 +158,10 @@ export class Ids {
       ({ table, tenantId, owner, row }) =>
         table === tableOf[kind] &&
         tenantId === target.tenantId &&
-        owner === (kind === 'jobRun' ? operators : target.owner) &&
+        owner === (ofOperators.has(kind) ? operators : target.owner) &&
         (row['forgotten_at'] ?? null) === null &&
         (row['superseded_at'] ?? null) === null &&
+        (kind !== 'quarantined_item' || row['status'] === 'waiting') &&
         // One that can be undone.
         (kind !== 'event' || row['entity_type'] === 'fact'),
     );

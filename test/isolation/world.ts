@@ -9,6 +9,7 @@ import type { MemoryContext, Principal } from '../../src/memory/context.ts';
 import type { Episode } from '../../src/memory/episodes/episodes.ts';
 import type { Fact } from '../../src/memory/facts/facts.ts';
 import { mutate } from '../../src/memory/mutation.ts';
+import { quarantine } from '../../src/memory/quarantine/quarantine.ts';
 import { openReview } from '../../src/memory/reviews/reviews.ts';
 import type { Rule } from '../../src/memory/rules/rules.ts';
 import { buildContext } from '../../src/retrieval/context/context.ts';
@@ -22,7 +23,6 @@ import { insertRow, rowOf } from '../support/rows.ts';
 import { global, readAllRows, type OwnedRow } from './ownership.ts';
 import {
   claimForAgent,
-  confirmMemory,
   failRun,
   forgetMemory,
   linkMemories,
@@ -187,7 +187,10 @@ async function fillButler(context: () => MemoryContext, butler: string, secret: 
   const about = { subject: 'user', predicate: 'drinks', scope: butler, sourceEpisodeId: episode.id, ...words(secret) };
   await storeFact(context(), { ...about, content: `${alike} once ${secret}` });
   const fact = await storeFact(context(), { ...about, content: `${alike} ${secret}` });
-  await confirmMemory(context(), { type: 'fact', id: fact.id });
+  await mutate(context(), async (mutation) => {
+    await writeConfirmation(mutation, { type: 'fact', id: fact.id });
+    await quarantine(mutation, butler, [{ episodeId: episode.id, kind: 'rule', content: `Serve it cold ${secret}` }]);
+  });
   const rule = await storeRule(context(), {
     content: `Serve Darjeeling tea in the garden ${secret}`,
     scope: butler,
@@ -215,9 +218,11 @@ export async function renew(context: MemoryContext, butler: string): Promise<voi
   const [older = '', newer = ''] = factIds;
   await mutate(context, async (mutation) => {
     await writeConfirmation(mutation, { type: 'fact', id: newer });
+    await quarantine(mutation, butler, [{ episodeId: sourceEpisodeId, kind: 'fact', content }]);
     return openReview(mutation, { kind: 'same_thing', factIds: [older, newer], reason: 'looks_alike' });
   });
-  // Last, because an undo is tried on the newest event.
+  // An undo is tried on the newest event of a fact: the clock stands still, and that confirmation left nothing to undo.
+  await storeFact(context, { subject: 'user', predicate: randomUUID(), content, scope: butler });
   for (const predicate of predicates) {
     const { id: ruleId } = await storeRule(context, {
       content: `${content} ${predicate}`,

@@ -89,7 +89,10 @@ const refused = writeResult('RefuseQuarantined', itemField);
 
 const DecideQuarantinedInput = builder.inputType('DecideQuarantinedInput', {
   description: 'Which item is decided.',
-  fields: (t) => ({ id: t.string({ required: true, description: 'UUID of the item, from `quarantine`.' }) }),
+  fields: (t) => ({
+    id: t.string({ required: true, description: 'UUID of the item, from `quarantine`.' }),
+    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
+  }),
 });
 
 builder.mutationFields((t) => ({

@@ -10,7 +10,8 @@ import { embedOne } from '../embed.ts';
 import { decideSealing, embeddedText, normaliseFact } from '../facts/fact-values.ts';
 import { writeFact } from '../facts/facts.ts';
 import { noteName } from '../facts/note-key.ts';
-import { mutate, type Mutation, type Written } from '../mutation.ts';
+import { mutateOnce } from '../idempotency.ts';
+import { mapWritten, type Mutation, type Written } from '../mutation.ts';
 import { authorize } from '../permissions.ts';
 import { findKnownRule, normaliseRule, repeatsAntiPattern, writeRule } from '../rules/rules.ts';
 import { checkUuid } from '../values.ts';
@@ -38,14 +39,14 @@ export async function quarantine(mutation: Mutation, butler: string, items: read
   for (const item of items) {
     if (held.has(keyOf(item))) continue;
     held.add(keyOf(item));
-    const row = await transaction.quarantinedItem.create({
-      data: { ...item, tenantId, id: uuidv7(), butler, createdAt },
-    });
+    const id = uuidv7();
+    // Without the row as an answer: a butler whose run holds something back may not read it.
+    await transaction.quarantinedItem.createMany({ data: [{ ...item, tenantId, id, butler, createdAt }] });
     await mutation.consequence.record({
       eventType: 'quarantined_item.held',
       entityType: 'quarantined_item',
-      entityId: row.id,
-      after: snapshotOf(row),
+      entityId: id,
+      after: snapshotOf({ ...item, tenantId, id, butler, status: 'waiting', memoryId: null, decidedBy: null }),
     });
   }
 }
@@ -55,7 +56,7 @@ function keyOf({ episodeId, content }: Pick<ForeignItem, 'episodeId' | 'content'
 }
 
 /** The row as events keep it: without its text, which goes with the episode. */
-function snapshotOf({ content: _content, ...row }: QuarantinedItem): Prisma.InputJsonObject {
+function snapshotOf(row: Omit<QuarantinedItem, 'content' | 'createdAt' | 'decidedAt'>): Prisma.InputJsonObject {
   return JSON.parse(
     JSON.stringify({
       tenant_id: row.tenantId,
@@ -91,29 +92,52 @@ export async function listQuarantine(
   return { items, total };
 }
 
+export interface DecideQuarantinedInput {
+  id: string;
+  idempotencyKey?: string | null | undefined;
+}
+
 /** Stores what was held back, a rule of the butler or a note, and decides the item, in one write. */
 export async function approveQuarantined(
   context: MemoryContext,
-  input: { id: string },
+  input: DecideQuarantinedInput,
 ): Promise<Written<QuarantinedItem>> {
   authorize(context, 'mutation approveQuarantined');
-  const item = await getWaiting(context, checkUuid('id', input.id), context.db.client);
-  const store = item.kind === 'rule' ? await prepareRule(context, item) : await prepareFact(context, item);
-  return mutate(context, async (mutation) => {
-    const before = await lockWaiting(mutation, item.id);
-    return decide(mutation, before, { status: 'approved', memoryId: await store(mutation.consequence) });
-  });
+  const id = checkUuid('id', input.id);
+  const { idempotencyKey } = input;
+  const written = await mutateOnce(
+    context,
+    { operation: 'approveQuarantined', idempotencyKey, input: { id } },
+    async (mutation, store: Store) => {
+      const before = await lockWaiting(mutation, id);
+      return decide(mutation, before, { status: 'approved', memoryId: await store(mutation.consequence) });
+    },
+    {
+      prepare: async () => {
+        const item = await getWaiting(context, id, context.db.client);
+        return item.kind === 'rule' ? prepareRule(context, item) : prepareFact(context, item);
+      },
+    },
+  );
+  return mapWritten(written, () => getDecided(context, id));
 }
 
 export async function refuseQuarantined(
   context: MemoryContext,
-  input: { id: string },
+  input: DecideQuarantinedInput,
 ): Promise<Written<QuarantinedItem>> {
   authorize(context, 'mutation refuseQuarantined');
   const id = checkUuid('id', input.id);
-  return mutate(context, async (mutation) =>
+  const { idempotencyKey } = input;
+  const request = { operation: 'refuseQuarantined', idempotencyKey, input: { id } };
+  const written = await mutateOnce(context, request, async (mutation) =>
     decide(mutation, await lockWaiting(mutation, id), { status: 'refused', memoryId: null }),
   );
+  return mapWritten(written, () => getDecided(context, id));
+}
+
+async function getDecided({ db: { client, tenantId } }: MemoryContext, id: string): Promise<QuarantinedItem> {
+  return client.quarantinedItem.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
 }
 
 /** Writes the memory within a mutation, and returns its id. */
@@ -143,7 +167,7 @@ async function decide(
   mutation: Mutation,
   before: QuarantinedItem,
   decision: { status: QuarantineStatus; memoryId: string | null },
-): Promise<QuarantinedItem> {
+): Promise<string> {
   const { transaction, tenantId, now: decidedAt, context } = mutation;
   const { id } = before;
   const data = { ...decision, decidedBy: actorOf(context), decidedAt };
@@ -155,7 +179,7 @@ async function decide(
     before: snapshotOf(before),
     after: snapshotOf(after),
   });
-  return after;
+  return id;
 }
 
 /**
