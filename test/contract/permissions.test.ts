@@ -451,7 +451,7 @@ describe.each(Object.keys(doors))('the source of a memory, through %s,', (name) 
   const latest = async (): Promise<{ actor: string; source: unknown }> => {
     const event = await testApp.core.db
       .forTenant(tenantId)
-      .client.memoryEvent.findFirstOrThrow({ orderBy: { sequence: 'desc' } });
+      .client.memoryEvent.findFirstOrThrow({ where: { causeEventId: null }, orderBy: { sequence: 'desc' } });
     const { after } = event.payload as { after: Record<string, unknown> };
     return { actor: event.actor, source: after['source_butler'] ?? after['butler'] };
   };

@@ -299,7 +299,11 @@ async function expectEvents({ tenantId, requests }: Run): Promise<void> {
   // Whoever is the first to write in a tenant registers its model.
   expect(all.length - events.length).toBe(1);
   for (const request of requests) {
-    const recorded = events.filter(({ requestId }) => requestId === request.requestId);
+    const ofRequest = events.filter(({ requestId }) => requestId === request.requestId);
+    const recorded = ofRequest.filter(({ entityType }) => entityType !== 'review');
+    // Which facts are near each other is no matter here: a review is only ever a consequence of a change.
+    const reviewed = ofRequest.filter(({ entityType }) => entityType === 'review');
+    for (const { causeEventId } of reviewed) expect(recorded.map(({ id }) => id)).toContain(causeEventId);
     const expected = request.told === null ? [] : [...request.told, ...toldBesides(request, recorded, events)];
     expect(recorded.map(tell).toSorted(), JSON.stringify(request.operation)).toEqual(expected.toSorted());
   }
@@ -348,7 +352,9 @@ function toldOfUndo(recorded: MemoryEvent[], events: MemoryEvent[]): Told[] {
     events.some((event) => event.revertsEventId === id && event.sequence < first.sequence && !isUndone(event.id));
   const caused = (id: string): MemoryEvent[] =>
     events.filter(({ causeEventId }) => causeEventId === id).flatMap((event) => [event, ...caused(event.id)]);
-  return [root, ...caused(root.id)].filter(({ id }) => !isUndone(id)).map(tellUndone);
+  return [root, ...caused(root.id)]
+    .filter(({ id, entityType }) => entityType !== 'review' && !isUndone(id))
+    .map(tellUndone);
 }
 
 function tellUndone({ eventType, entityType, entityId }: MemoryEvent): Told {

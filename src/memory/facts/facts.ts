@@ -27,6 +27,7 @@ import {
   type FactValues,
   type StoreFactInput,
 } from './fact-values.ts';
+import { reviewLookAlike } from './look-alikes.ts';
 import { endFact, findHistoryPlace, findPredecessor, linkHistory, makeRoom, planKey, settleKey } from './place-fact.ts';
 import { replaceFact } from './replace-fact.ts';
 import { beginningOf, confirmedAsOf, hasEnded, isSameDay, isUpcoming, saidAt } from './valid-time.ts';
@@ -151,6 +152,7 @@ async function placeFact(
   const setAside = plan.current !== draft;
   await insertFact(mutation, { ...draft, setAside, supersedesId: predecessor?.id ?? null }, text.embedding);
   await linkFact(mutation, draft, predecessor, text.sourceSpans);
+  if (named === null && !setAside) await reviewLookAlike(mutation, draft);
   return { id: draft.id, isConfirmation: false };
 }
 

@@ -12,6 +12,7 @@ import { refuseSecondLiveFact } from '../confirm-and-forget.ts';
 import { lockSnapshot, type Snapshot } from '../../db/queries/snapshots.ts';
 import { changeMemory, type Mutation } from '../mutation.ts';
 import { openSnapshot, sealedColumns } from '../../encryption/sealing.ts';
+import { settleReviewsOf } from '../reviews/reviews.ts';
 import { changedSince } from './event-graph.ts';
 import { revertQuarantined } from '../quarantine/quarantine.ts';
 import { revertReview } from './revert-review.ts';
@@ -100,6 +101,9 @@ async function revertMemory(
     embedding: vectors,
     revertsEventId: event.id,
   });
+  if (type === 'fact' && isLive(before['validity']) && !isLive(values['validity'] ?? before['validity'])) {
+    await settleReviewsOf(mutation, id);
+  }
 }
 
 /** Whether a fact counts as the current one of its key, of which there is one at most. */

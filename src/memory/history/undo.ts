@@ -33,6 +33,7 @@ export async function undoEvent(
   const isOwn = root.actor === actorOf(context);
   authorizeTarget(context, 'mutation undo', { name: `event ${root.id} of ${root.actor}`, isOwn });
   refuseErasure(root);
+  refuseReviewAlone(root);
   const vectors = await embedRestoredTexts(context, root);
   const input = { eventId: root.id };
   const written = await mutateOnce(context, { operation: 'undo', idempotencyKey, input }, async (mutation) => {
@@ -112,6 +113,25 @@ function refuseSecondUndo(event: MemoryEvent, undo: MemoryEvent | null): void {
   throw new MemoryError('CONFLICT', `event ${event.id} is undone already, by event ${undo.id}`, {
     hint: `Undo event ${undo.id} to have it back.`,
   });
+}
+
+/**
+ * Throws for a review that was opened or closed by what became of its facts: without the cause, the list would lose a
+ * question that is still there, or ask one about a fact that is gone.
+ */
+function refuseReviewAlone({
+  id,
+  eventType,
+  entityType,
+  entityId,
+  cause,
+}: MemoryEvent & { cause?: MemoryEvent | null }): void {
+  if (entityType !== 'review' || cause == null) return;
+  throw new MemoryError(
+    'INVALID_TRANSITION',
+    `event ${id} (${eventType}) followed from event ${cause.id} (${cause.eventType}), and cannot be undone alone`,
+    { hint: `Settle review ${entityId}, or undo event ${cause.id}.` },
+  );
 }
 
 /** Throws for an event of an erasure or of its consequences: erasure is permanent. */

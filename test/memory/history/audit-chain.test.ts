@@ -55,7 +55,7 @@ async function chainedEvents(): Promise<string[]> {
 
 async function storeFacts(count: number): Promise<void> {
   for (let number = 1; number <= count; number++) {
-    await storeFact(context(), { subject: 'user', predicate: `drink ${number}`, content: `tea ${number}` });
+    await storeFact(context(), { subject: `guest ${number}`, predicate: 'drink', content: `tea ${number}` });
   }
 }
 
@@ -69,7 +69,7 @@ describe('the chain of events', () => {
 
   it('has every event once, in the order of the commits, and is sound', async () => {
     await storeFacts(2);
-    await storeFact(context(), { subject: 'user', predicate: 'drink 1', content: 'coffee' });
+    await storeFact(context(), { subject: 'guest 1', predicate: 'drink', content: 'coffee' });
     const events = await core.db.forTenant('default').client.memoryEvent.findMany({ orderBy: { sequence: 'asc' } });
 
     expect(await chainedEvents()).toEqual(['', ...events.map(({ id }) => id)]);
@@ -293,7 +293,7 @@ describe('what was done past the server', () => {
 
 /** Of a fact that superseded another: its link followed from it. */
 async function causedEvent(): Promise<string> {
-  await storeFact(context(), { subject: 'user', predicate: 'drink 1', content: 'coffee' });
+  await storeFact(context(), { subject: 'guest 1', predicate: 'drink', content: 'coffee' });
   const event = await core.db
     .forTenant('default')
     .client.memoryEvent.findFirstOrThrow({ where: { causeEventId: { not: null } } });

@@ -30,7 +30,7 @@ interface Opened {
 async function open(): Promise<Opened> {
   const subject = `guest ${++subjects}`;
   const older = await storeFact(context(), { subject, predicate: 'gate colour', content: 'red' });
-  const newer = await storeFact(context(), { subject, predicate: 'gate paint', content: 'blue' });
+  const newer = await storeFact(context(), { subject, predicate: 'shoe size', content: 'blue' });
   const id = await askAbout(older, newer);
   if (id === null) throw new Error('no review was opened');
   return { older, newer, id };
@@ -91,10 +91,28 @@ describe('the review list', () => {
     await undoEvent(context(), { eventId: await lastEventOf(core, older.id, 'fact.retracted') });
     expect(await find(id)).toMatchObject({ status: 'open' });
     const { subject } = newer;
-    const third = await storeFact(context(), { subject, predicate: 'gate paint', content: 'green' });
+    const third = await storeFact(context(), { subject, predicate: 'shoe size', content: 'green' });
     expect(await find(id)).toMatchObject({ status: 'settled', outcome: 'withdrawn' });
     await undoEvent(context(), { eventId: await lastEventOf(core, third.id, 'fact.stored') });
     expect(await find(id)).toMatchObject({ status: 'open' });
+  });
+
+  it('withdraws an entry when the storing of one of its facts is undone, and opens it again when that is undone', async () => {
+    const { older, id } = await open();
+    const undo = await undoEvent(context(), { eventId: await lastEventOf(core, older.id, 'fact.stored') });
+    expect(await find(id)).toMatchObject({ status: 'settled', outcome: 'withdrawn' });
+    await undoEvent(context(), { eventId: undo.id });
+    expect(await find(id)).toMatchObject({ status: 'open' });
+  });
+
+  it('refuses to undo alone what followed from a change of its facts', async () => {
+    const { older, id } = await open();
+    const opened = await lastEventOf(core, id, 'review.opened');
+    await expect(undoEvent(context(), { eventId: opened })).rejects.toMatchObject({ code: 'INVALID_TRANSITION' });
+    await forgetMemory(context(), { type: 'fact', id: older.id });
+    const settled = await lastEventOf(core, id, 'review.settled');
+    await expect(undoEvent(context(), { eventId: settled })).rejects.toThrow('cannot be undone alone');
+    expect(await find(id)).toMatchObject({ status: 'settled' });
   });
 
   it('goes into the export of a subject, and goes with an erased fact', async () => {
