@@ -14,6 +14,7 @@ import { fleet } from './fleet.ts';
 import { latency } from './latency.ts';
 import { load } from './load.ts';
 import { memory } from './memory.ts';
+import { months } from './months.ts';
 import { pairs } from './pairs.ts';
 import { quality } from './quality.ts';
 import { recall } from './recall.ts';
@@ -33,6 +34,7 @@ const benchmarks: Record<string, Benchmark> = {
   latency,
   load,
   memory,
+  months,
   pairs,
   quality,
   recall,
