@@ -40,7 +40,7 @@ describe('the answer of a write', () => {
       // ln(1 / 0.2) / 0.008 days after it was confirmed.
       expectWrite(
         { outcome: 'stored', keptUntil: '2026-09-18T16:18:49.455Z' },
-        'Kept until 18 September 2026 unless confirmed.',
+        'Kept until 18 September 2026, longer if confirmed.',
       );
       await undo();
       expect(await get(fact)).toMatchObject({ validity: 'retracted' });
@@ -61,8 +61,8 @@ describe('the answer of a write', () => {
 
       expectWrite(
         { outcome: 'superseded', keptUntil: null, superseded: { id: first.id, content: 'in Mill Lane' } },
-        `Stored fact ${handleOf(second.id)}: in Sun Street`,
-        `It took the place of fact ${handleOf(first.id)}: in Mill Lane`,
+        `Stored fact ${handleOf(second.id)}: ${given.subject}, ${given.predicate}: in Sun Street`,
+        `It took the place of fact ${handleOf(first.id)}: ${given.subject}, ${given.predicate}: in Mill Lane`,
         'Kept for good.',
       );
       await undo();
@@ -96,7 +96,7 @@ describe('the answer of a write', () => {
       expectWrite(
         { outcome: 'stored' },
         `Stored rule ${handleOf(rule.id)}`,
-        'Kept until 24 June 2026 unless confirmed.',
+        'Kept until 24 June 2026, longer if confirmed.',
       );
       await door.markRule({ ruleId: rule.id, outcome: 'helpful' });
       expectWrite({ outcome: 'marked' }, `rule ${handleOf(rule.id)} helped`);

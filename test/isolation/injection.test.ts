@@ -128,7 +128,7 @@ describe('a text that poses as an instruction', () => {
 
   const answerLines = [
     masked,
-    /^Kept (?:for good|until \d{1,2} \p{L}+ \d{4}(?: unless confirmed)?)\.$/u,
+    /^Kept (?:for good|until \d{1,2} \p{L}+ \d{4}(?:, longer if confirmed)?)\.$/u,
     new RegExp(`^Undo with memory_undo of event ${uuid}\\.$`),
     new RegExp(`^It took the place of (?:fact|rule) ${handle}: `),
     /^Rules that say nearly the same \(to replace one, store it with supersedes, or forget it\):$/,

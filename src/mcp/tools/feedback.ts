@@ -1,4 +1,3 @@
-import { inertText } from '../../shared/untrusted-text.ts';
 import { inlined } from '../bridge/operation.ts';
 import {
   describeWrite,
@@ -8,6 +7,7 @@ import {
   outcomeFields,
   problemFields,
   ruleFields,
+  stateInertly,
   type WrittenResult,
 } from './fields.ts';
 import { writes, type GroupedTool } from './tool.ts';
@@ -28,7 +28,7 @@ export const feedbackTools: readonly GroupedTool[] = [
     `,
     annotations: { ...writes, idempotentHint: true },
     describe: (written: WrittenResult) =>
-      describeWrite(written, `Confirmed ${nameOf(written)}: ${inertText(written.content)}`),
+      describeWrite(written, `Confirmed ${nameOf(written)}: ${stateInertly(written)}`),
   },
   {
     name: 'memory_mark_helpful',

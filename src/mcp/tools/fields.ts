@@ -8,7 +8,8 @@ export const omissionFields = 'redacted cut { field fromLength toLength }';
 export const outcomeFields = 'outcome keptUntil eventId';
 
 /** The memory whose place the new one took. */
-export const supersededFields = 'superseded { id: uuid content }';
+export const supersededFactFields = 'superseded { id: uuid subject predicate content }';
+export const supersededRuleFields = 'superseded { id: uuid content }';
 
 /** How a mutation refuses; every operation of one must select it. */
 export const problemFields = '... on Problem { code message hint }';
@@ -126,7 +127,7 @@ export interface WrittenResult extends MemoryResult {
   outcome: 'stored' | 'confirmed' | 'superseded' | 'forgotten' | 'restored' | 'marked' | 'unchanged';
   kept_until: string | null;
   event_id: string | null;
-  superseded?: { id: string; content: string } | null;
+  superseded?: (Pick<MemoryResult, 'id'> & Statement) | null;
 }
 
 /** Says what a write did, until when the memory is kept, and how to undo it. */
@@ -135,7 +136,7 @@ export function describeWrite(written: WrittenResult, what = sayOutcome(written)
   return [
     what,
     ...(superseded
-      ? [`It took the place of ${nameOf({ ...written, id: superseded.id })}: ${inertText(superseded.content)}`]
+      ? [`It took the place of ${nameOf({ ...written, id: superseded.id })}: ${stateInertly(superseded)}`]
       : []),
     ...sayKept(written),
     ...(eventId === null ? [] : [`Undo with memory_undo of event ${eventId}.`]),
@@ -143,9 +144,9 @@ export function describeWrite(written: WrittenResult, what = sayOutcome(written)
 }
 
 function sayOutcome(written: WrittenResult): string {
-  const { outcome, content } = written;
+  const { outcome } = written;
   const memory = nameOf(written);
-  const text = inertText(content);
+  const text = stateInertly(written);
   if (outcome === 'confirmed') return `Confirmed ${memory}, which was known: ${text}`;
   if (outcome === 'forgotten') return `Forgot ${memory}: ${text}\nmemory_restore brings it back.`;
   if (outcome === 'restored') return `Restored ${memory}: ${text}`;
@@ -156,7 +157,7 @@ function sayOutcome(written: WrittenResult): string {
 function sayKept({ type, kept_until: until, outcome }: WrittenResult): string[] {
   if (outcome === 'forgotten') return [];
   if (until === null) return ['Kept for good.'];
-  return [`Kept until ${formatDay(until)}${type === 'episode' ? '' : ' unless confirmed'}.`];
+  return [`Kept until ${formatDay(until)}${type === 'episode' ? '' : ', longer if confirmed'}.`];
 }
 
 /** The day in UTC, as in "12 March 2027". */
@@ -170,8 +171,20 @@ export function nameOf({ type, id }: Pick<MemoryResult, 'type' | 'id'>): string 
 }
 
 /** The part of a tool's result that every memory has. */
-export interface MemoryResult {
+export interface MemoryResult extends Statement {
   type: string;
   id: string;
+}
+
+/** What a memory says; of a fact also about what. */
+interface Statement {
   content: string;
+  subject?: string;
+  predicate?: string;
+}
+
+/** What a memory says on one line, as "user, home_city: Porto". A note is a sentence and needs no key before it. */
+export function stateInertly({ subject, predicate, content }: Statement): string {
+  const about = subject === undefined || predicate === 'note' ? '' : `${subject}, ${predicate}: `;
+  return inertText(about + content);
 }

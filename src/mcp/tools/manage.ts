@@ -6,6 +6,7 @@ import {
   memoryFields,
   outcomeFields,
   problemFields,
+  stateInertly,
   type MemoryResult,
   type WrittenResult,
 } from './fields.ts';
@@ -201,7 +202,7 @@ function describeHidden({ hidden }: ForgottenResult): string[] {
 }
 
 function describeVersion(event: EventResult, memory: MemoryResult | null): string {
-  const text = memory === null ? 'gone' : inertText(memory.content);
+  const text = memory === null ? 'gone' : stateInertly(memory);
   return `${event.occurred_at} ${event.event_type} by ${event.actor} (event ${event.id}): ${text}`;
 }
 

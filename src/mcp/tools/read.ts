@@ -1,6 +1,5 @@
-import { inertText } from '../../shared/untrusted-text.ts';
 import { inlined } from '../bridge/operation.ts';
-import { briefMemoryFields, memoryFields, nameOf, type MemoryResult } from './fields.ts';
+import { briefMemoryFields, memoryFields, nameOf, stateInertly, type MemoryResult } from './fields.ts';
 import { reads, type GroupedTool } from './tool.ts';
 
 const matchFields = /* GraphQL */ `
@@ -14,8 +13,6 @@ const matchFields = /* GraphQL */ `
 interface MatchResult extends MemoryResult {
   score: number;
   is_warning: boolean;
-  subject?: string;
-  predicate?: string;
   asked_by_user_at?: string | null;
 }
 
@@ -51,7 +48,7 @@ export const readTools: readonly GroupedTool[] = [
       }
     `,
     annotations: reads,
-    describe: (memory: MemoryResult) => `${nameOf(memory)}: ${inertText(memory.content)}`,
+    describe: (memory: MemoryResult) => `${nameOf(memory)}: ${stateInertly(memory)}`,
   },
   {
     name: 'memory_explain',
@@ -109,11 +106,9 @@ function describeMatches({ results }: MatchesResult, nothing: string): string {
   if (results.length === 0) return nothing;
   return results
     .map((match) => {
-      const { score, content, is_warning: isWarning, subject, predicate } = match;
-      // A note is its text alone.
-      const about = subject === undefined || predicate === 'note' ? '' : `${subject}, ${predicate}: `;
+      const { score, is_warning: isWarning } = match;
       const asked = match.asked_by_user_at && !isWarning ? ', asked by the user' : '';
-      return `${isWarning ? 'WARNING ' : ''}${nameOf(match)} (${score.toFixed(3)}${asked}): ${inertText(about + content)}`;
+      return `${isWarning ? 'WARNING ' : ''}${nameOf(match)} (${score.toFixed(3)}${asked}): ${stateInertly(match)}`;
     })
     .join('\n');
 }

@@ -1,4 +1,3 @@
-import { inertText } from '../../shared/untrusted-text.ts';
 import { inlined } from '../bridge/operation.ts';
 import {
   describeWrite,
@@ -10,7 +9,9 @@ import {
   outcomeFields,
   problemFields,
   ruleFields,
-  supersededFields,
+  stateInertly,
+  supersededFactFields,
+  supersededRuleFields,
   type WrittenResult,
 } from './fields.ts';
 import { writes, type GroupedTool } from './tool.ts';
@@ -19,7 +20,7 @@ type RuleWritten = WrittenResult & { similar: { id: string; content: string }[] 
 
 function sayNear({ similar }: RuleWritten): string[] {
   if (similar.length === 0) return [];
-  const rules = similar.map(({ id, content }) => `- ${nameOf({ type: 'rule', id })}: ${inertText(content)}`);
+  const rules = similar.map((rule) => `- ${nameOf({ type: 'rule', id: rule.id })}: ${stateInertly(rule)}`);
   return ['Rules that say nearly the same (to replace one, store it with supersedes, or forget it):', ...rules];
 }
 
@@ -27,10 +28,7 @@ type FactWritten = WrittenResult & { similar: { id: string; subject: string; pre
 
 function sayAlike({ similar }: FactWritten): string[] {
   if (similar.length === 0) return [];
-  const facts = similar.map(
-    ({ id, subject, predicate, content }) =>
-      `- ${nameOf({ type: 'fact', id })}: ${inertText(`${subject}, ${predicate}: ${content}`)}`,
-  );
+  const facts = similar.map((fact) => `- ${nameOf({ type: 'fact', id: fact.id })}: ${stateInertly(fact)}`);
   return ['Facts that may say the same under another name (to replace one, store it with supersedes):', ...facts];
 }
 
@@ -56,7 +54,7 @@ export const storeTools: readonly GroupedTool[] = [
       mutation MemoryStoreFact($input: StoreFactInput!) {
         storeFact(input: $input) {
           ... on StoreFactPayload {
-            ${inlined}: fact { ${factFields} } confirmed ${outcomeFields} ${supersededFields}
+            ${inlined}: fact { ${factFields} } confirmed ${outcomeFields} ${supersededFactFields}
             similar { id: uuid subject predicate content } ${omissionFields}
           }
           ${problemFields}
@@ -73,7 +71,7 @@ export const storeTools: readonly GroupedTool[] = [
       mutation MemoryStoreRule($input: StoreRuleInput!) {
         storeRule(input: $input) {
           ... on StoreRulePayload {
-            ${inlined}: rule { ${ruleFields} } confirmed ${outcomeFields} ${supersededFields}
+            ${inlined}: rule { ${ruleFields} } confirmed ${outcomeFields} ${supersededRuleFields}
             similar { id: uuid content } ${omissionFields}
           }
           ${problemFields}
@@ -90,7 +88,7 @@ export const storeTools: readonly GroupedTool[] = [
       mutation MemoryStore($input: StoreNoteInput!) {
         storeNote(input: $input) {
           ... on StoreNotePayload {
-            ${inlined}: memory { ${memoryFields} } confirmed ${outcomeFields} ${supersededFields} ${omissionFields}
+            ${inlined}: memory { ${memoryFields} } confirmed ${outcomeFields} ${supersededFactFields} ${omissionFields}
           }
           ${problemFields}
         }

@@ -90,8 +90,8 @@ async function supersedeRule({ consequence: mutation }: Mutation, id: string, su
   await createLink(mutation, { source, target, relation: 'supersedes' } as NewLink);
 }
 
-/** Cosine from which two rules say nearly the same. */
-const similarFrom = 0.7;
+/** Cosine from which a rule is named as one that may say the same: naming one too many costs a line. */
+const similarFrom = 0.62;
 
 /** Lists live rules of the same scope that say nearly the same, at most three, the nearest first. */
 export async function findSimilarRules(context: MemoryContext, id: string): Promise<Rule[]> {
