@@ -80,14 +80,19 @@ export interface PayloadField {
   superseded?: SupersededField;
   /** How to find memories that say nearly the same, and their type. */
   similar?: SimilarField;
-  /** How to list what the write hid in episodes, and its type. */
-  hidden?: HiddenField;
+  /** Whether the field may be null, and how it is read from what was written. By default that is the value itself. */
+  nullable?: boolean;
+  pick?: (value: unknown) => unknown;
+  /** What else was forgotten with it, and the types of that. */
+  forgotten?: ForgottenField;
 }
 
-interface HiddenField {
+interface ForgottenField {
   // oxlint-disable-next-line typescript/no-explicit-any -- as above
-  type: any;
-  list(context: MemoryContext, id: string): Promise<unknown[]>;
+  memoryType: any;
+  // oxlint-disable-next-line typescript/no-explicit-any -- as above
+  hiddenType: any;
+  read(value: unknown): { memories: unknown[]; hidden: unknown[] };
 }
 
 interface SimilarField {
@@ -112,11 +117,16 @@ export function writeResult(name: string, field: PayloadField): WriteResult {
 
 // oxlint-disable-next-line typescript/explicit-function-return-type -- the type is what Pothos infers
 function createPayload(name: string, payload: PayloadField) {
-  const { field, type, description, mayConfirm = false } = payload;
+  const { field, type, description, mayConfirm = false, nullable = false, pick = asIs } = payload;
   const ref = builder.objectRef<PayloadShape>(`${name}Payload`).implement({
     description: 'What a write did.',
     fields: (t) => ({
-      [field]: t.field({ type: type as never, description, resolve: ({ value }) => value as never }),
+      [field]: t.field({
+        type: type as never,
+        nullable: nullable as false,
+        description,
+        resolve: ({ value }) => pick(value) as never,
+      }),
       eventId: t.expose('eventId', {
         type: 'UUID',
         nullable: true,
@@ -145,8 +155,10 @@ function createPayload(name: string, payload: PayloadField) {
 
 type PayloadRef = ReturnType<ReturnType<typeof builder.objectRef<PayloadShape>>['implement']>;
 
+const asIs = (value: unknown): unknown => value;
+
 /** Adds what the write did to its memory, if the payload is of one. */
-function addOutcome(ref: PayloadRef, { outcome, superseded, similar, hidden }: PayloadField): void {
+function addOutcome(ref: PayloadRef, { outcome, superseded, similar, forgotten, pick = asIs }: PayloadField): void {
   builder.objectFields(ref, (t) => ({
     ...(outcome !== undefined && {
       outcome: t.field({
@@ -159,7 +171,10 @@ function addOutcome(ref: PayloadRef, { outcome, superseded, similar, hidden }: P
         nullable: true,
         description:
           'Until when reads return it: the expiry of an episode, the moment from which a fact or rule fades unless it is confirmed. Null for what never fades, and for what was forgotten.',
-        resolve: ({ value }, _args, { memory }) => findKeptUntil(memory, value as MemoryRow),
+        resolve: ({ value }, _args, { memory }) => {
+          const row = pick(value) as MemoryRow | null;
+          return row === null ? null : findKeptUntil(memory, row);
+        },
       }),
     }),
     ...(superseded !== undefined && {
@@ -182,13 +197,18 @@ function addOutcome(ref: PayloadRef, { outcome, superseded, similar, hidden }: P
           similar.find(memory, (value as MemoryRow).id)) as never,
       }),
     }),
-    ...(hidden !== undefined && {
-      hidden: t.field({
-        type: [hidden.type] as never,
+    ...(forgotten !== undefined && {
+      memories: t.field({
+        type: [forgotten.memoryType] as never,
         description:
-          'What is hidden of episodes because they say it, oldest episode first. Only of episodes that the caller sees.',
-        resolve: (({ value }: PayloadShape, _args: unknown, { memory }: { memory: MemoryContext }) =>
-          hidden.list(memory, (value as MemoryRow).id)) as never,
+          'What was forgotten: the memory, with its sources if these were asked for, or what is known of the topic. Where the outcome is unchanged, what would be. Only what the caller sees and may forget.',
+        resolve: (({ value }: PayloadShape) => forgotten.read(value).memories) as never,
+      }),
+      hidden: t.field({
+        type: [forgotten.hiddenType] as never,
+        description:
+          'What was hidden of episodes because they say it, oldest episode first; where the outcome is unchanged, what would be. Only of episodes that the caller sees.',
+        resolve: (({ value }: PayloadShape) => forgotten.read(value).hidden) as never,
       }),
     }),
   }));

@@ -1,9 +1,10 @@
 import { lockFactKeys } from '../db/queries/facts.ts';
 import { lockMemory, type Columns } from '../db/queries/memories.ts';
-import type { MemoryType } from '../db/tables.ts';
 import { MemoryError } from '../shared/errors.ts';
 import type { MemoryContext } from './context.ts';
 import { isLive } from './facts/fact-values.ts';
+import { forgetSources } from './forgetting/forget-together.ts';
+import { forgottenColumns, forgottenEvent } from './forgetting/forgotten-columns.ts';
 import { carryOut, lockPlanned, planHiding, planShowing } from './forgetting/hide-spans.ts';
 import { lockLiveFacts } from './facts/facts.ts';
 import { confirmedAsOf, saidAt } from './facts/valid-time.ts';
@@ -87,15 +88,10 @@ export async function forgetMemory(
       const { validity, isOwn } = await lockForCaller(mutation, reference);
       authorizeTarget(context, 'mutation forgetMemory', { name: `${type} ${id}`, isOwn });
       if (validity === 'retracted') throw notLive(reference, validity);
-      const eventType = type === 'fact' ? 'fact.retracted' : (`${type}.forgotten` as const);
-      await changeMemory(mutation, reference, eventType, forgottenColumns(type, mutation.now));
+      await changeMemory(mutation, reference, forgottenEvent(type), forgottenColumns(type, mutation.now));
       if (type === 'fact') await settleReviewsOf(mutation, id);
       await carryOut(mutation, episodes, plan);
-      for (const { id: sourceId, isForgotten } of episodes) {
-        if (sources !== true || isForgotten || !plan.sourceIds.includes(sourceId)) continue;
-        const source = { type: 'episode', id: sourceId } as const;
-        await changeMemory(mutation.consequence, source, 'episode.forgotten', { forgottenAt: mutation.now });
-      }
+      if (sources === true) await forgetSources(mutation, episodes, plan);
       return id;
     },
     { prepare: async () => planHiding(context, await listKnown(context, reference)) },
@@ -139,12 +135,6 @@ export async function restoreMemory(
 async function listKnown(context: MemoryContext, reference: MemoryReference): Promise<Memory[]> {
   const memory = await findMemory(context, reference);
   return memory === null ? [] : [memory];
-}
-
-function forgottenColumns(type: MemoryType, forgottenAt: Date | null): object {
-  const validity = forgottenAt === null ? 'active' : 'retracted';
-  if (type === 'episode') return { forgottenAt };
-  return type === 'fact' ? { validity } : { validity, forgottenAt };
 }
 
 /** Locks the row. `isOwn`: it is in the caller's own scope, or was stored in the caller's name. */

@@ -3,7 +3,7 @@ import type { MemoryContext } from './context.ts';
 import { onlyButlerOf } from './reach.ts';
 import { cutSpans, joinSpans, leaveOut, type Span } from './spans.ts';
 
-/** Hidden spans of an episode, by the id of the forgotten fact or rule that they say. */
+/** Hidden spans of an episode, by the id of the forgotten fact or rule that they say, or of the event that forgot a topic. */
 export type HiddenSpans = Record<string, [number, number][]>;
 
 /** What butlers read in the place of a hidden span. */

@@ -50,7 +50,7 @@ export function referenceKey({ type, id }: MemoryReference): string {
   return `${type}:${id}`;
 }
 
-function asMemory(row: MemoryRow): Memory {
+export function asMemory(row: MemoryRow): Memory {
   return { type: memoryTypeOf(row), row } as Memory;
 }
 

@@ -148,6 +148,12 @@ export function isPermitted({ principal }: Caller, action: Action): boolean {
   return permissions[action][principal.role] !== 'refused';
 }
 
+/** Whether the caller may do this on one thing. */
+export function isPermittedOn({ principal }: Caller, action: Action, isOwn: boolean): boolean {
+  const permission = permissions[action][principal.role];
+  return permission === 'allowed' || (permission === 'own' && isOwn);
+}
+
 /** Throws FORBIDDEN when the role of the caller may not do this at all. */
 export function authorize(caller: Caller, action: Action): void {
   if (!isPermitted(caller, action)) throw forbidden(caller, action, nameOf(action));

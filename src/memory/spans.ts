@@ -46,6 +46,23 @@ export function joinSpans(spans: readonly Span[]): Span[] {
   return joined;
 }
 
+/** Returns the parts of spans that no other span covers. */
+export function subtractSpans(spans: readonly Span[], others: readonly Span[]): Span[] {
+  let left = joinSpans(spans);
+  for (const [from, to] of joinSpans(others)) {
+    left = left.flatMap(([start, end]): Span[] => {
+      if (to <= start || end <= from) return [[start, end]];
+      return (
+        [
+          [start, from],
+          [to, end],
+        ] as Span[]
+      ).filter(([first, last]) => first < last);
+    });
+  }
+  return left;
+}
+
 /** Returns a text without some of its parts, and with one blank where there were several. */
 export function leaveOut(text: string, spans: readonly Span[]): string {
   if (spans.length === 0) return text;

@@ -245,6 +245,24 @@ export const forgetMemory = graphql(/* GraphQL */ `
   }
 `);
 
+export const forgetTopic = graphql(/* GraphQL */ `
+  mutation ContractForgetTopic($input: ForgetMemoryInput!) {
+    forgetMemory(input: $input) {
+      ... on ForgetMemoryPayload {
+        memories {
+          ...ContractMemory
+        }
+        hidden {
+          episodeId
+          text
+        }
+        eventId
+      }
+      ...ContractProblem
+    }
+  }
+`);
+
 export const restoreMemory = graphql(/* GraphQL */ `
   mutation ContractRestore($input: MemoryWriteInput!) {
     restoreMemory(input: $input) {

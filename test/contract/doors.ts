@@ -15,13 +15,7 @@ import { linkMemories, type Link, type LinkMemoriesInput } from '../../src/memor
 import type { MemoryReference, Relation } from '../../src/memory/links/links.ts';
 import { getMemory, memoryTypeOf, type Memory, type MemoryRow } from '../../src/memory/memories.ts';
 import { createReport, type WriteReport, type Written } from '../../src/memory/mutation.ts';
-import {
-  confirmMemory,
-  forgetMemory,
-  restoreMemory,
-  type ForgetInput,
-  type MemoryWrite,
-} from '../../src/memory/confirm-and-forget.ts';
+import { confirmMemory, restoreMemory, type MemoryWrite } from '../../src/memory/confirm-and-forget.ts';
 import { claimForAgent, submitOutput, type AgentClaimInput } from '../../src/lifecycle/consolidation/agent.ts';
 import { requeueEpisodes, type RequeueInput } from '../../src/lifecycle/consolidation/requeue.ts';
 import type { TextCut } from '../../src/redaction/redactor.ts';
@@ -49,6 +43,7 @@ import { settleReview, type SettleReviewInput } from '../../src/memory/reviews/s
 import { undoEvent, type UndoInput } from '../../src/memory/history/undo.ts';
 import { buildContext, type ContextInput } from '../../src/retrieval/context/context.ts';
 import { explainMemory, type ExplainQueryInput } from '../../src/retrieval/explain/explain.ts';
+import { forget, type ForgetRequest } from '../../src/retrieval/forget.ts';
 import { recallMemories, type RecallInput } from '../../src/retrieval/recall.ts';
 import { searchMemories, type SearchInput, type SearchOutcome } from '../../src/retrieval/search.ts';
 import { toCamelCase, toSnakeCase } from '../../src/shared/names.ts';
@@ -73,7 +68,9 @@ export interface Door {
   markRule(input: MarkRuleInput): Promise<View>;
   getMemory(reference: MemoryReference): Promise<View>;
   confirmMemory(input: MemoryWrite): Promise<View>;
-  forgetMemory(input: ForgetInput): Promise<View>;
+  forgetMemory(input: ForgetRequest): Promise<View>;
+  /** What is known of a topic; with `confirm`, forgotten. */
+  forgetTopic(input: ForgetRequest): Promise<ForgottenView>;
   restoreMemory(input: MemoryWrite): Promise<View>;
   editRule?: (input: EditRuleInput) => Promise<View>;
   changeRule?: (change: RuleChange, input: RuleWrite) => Promise<View>;
@@ -112,6 +109,8 @@ export interface Door {
   lastEventId?(): string | null;
   /** What the last write of a memory was answered with; the core answers with the memory alone. */
   lastWrite?(): WriteView;
+  /** What the last forgetting hid. */
+  lastHidden(): HiddenView[];
   close(): Promise<void>;
 }
 
@@ -145,7 +144,19 @@ export interface WriteView {
   /** Of a rule: others that say nearly the same. */
   similar?: { id: string; content: string }[];
   /** Of a forgotten memory: what is hidden in episodes. */
-  hidden?: { episodeId: string; text: string }[];
+  hidden?: HiddenView[];
+}
+
+export interface HiddenView {
+  episodeId: string;
+  text: string;
+}
+
+/** What was or would be forgotten together. */
+export interface ForgottenView {
+  memories: { type: string; id: string; content: string }[];
+  hidden: HiddenView[];
+  eventId: string | null;
 }
 
 /** A link as a door tells it. */
@@ -209,6 +220,7 @@ export function throughEveryDoor(state: (open: OpenDoor) => void): void {
 async function openCoreDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
   const memoryContext = (): MemoryContext => app.createContext({}, caller?.principal).memory;
   let last: WriteReport = createReport();
+  let lastHidden: HiddenView[] = [];
   const write = async <T>(work: (context: MemoryContext) => Promise<Written<T>>): Promise<T> => {
     const written = await work(memoryContext()).catch(asDoorError);
     last = written;
@@ -230,7 +242,15 @@ async function openCoreDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
       return viewOf(row, memoryContext());
     },
     confirmMemory: (input) => askMemory((context) => confirmMemory(context, input)),
-    forgetMemory: (input) => askMemory((context) => forgetMemory(context, input)),
+    forgetMemory: async (input) => {
+      const { memory, hidden } = await write((context) => forget(context, input));
+      lastHidden = hidden;
+      return viewOf((memory as Memory).row, memoryContext());
+    },
+    forgetTopic: async (input) => {
+      const { memories, hidden } = await write((context) => forget(context, input));
+      return { memories: memories.map(({ type, row }) => ({ ...row, type })), hidden, eventId: last.eventId };
+    },
     restoreMemory: (input) => askMemory((context) => restoreMemory(context, input)),
     editRule: (input) => ask((context) => editRule(context, input)),
     changeRule: (change, input) => ask((context) => ruleChanges[change](context, input)),
@@ -283,6 +303,7 @@ async function openCoreDoor({ app }: TestApp, caller?: Caller): Promise<Door> {
     lastCut: () => [...last.cut],
     lastWasKnown: () => last.confirmed,
     lastEventId: () => last.eventId,
+    lastHidden: () => lastHidden,
     close: async () => undefined,
   };
 }
@@ -354,6 +375,7 @@ async function openGraphQLDoor({ app }: TestApp, caller?: Caller): Promise<Door>
     getMemory: (reference) => ask(documents.getMemory, reference),
     confirmMemory: (input) => ask(documents.confirmMemory, { input: input as never }),
     forgetMemory: (input) => ask(documents.forgetMemory, { input: input as never }),
+    forgetTopic: async (input) => (await ask(documents.forgetTopic, { input: input as never })) as never,
     restoreMemory: (input) => ask(documents.restoreMemory, { input: input as never }),
     editRule: (input) => ask(documents.editRule, { input: input as never }),
     changeRule: (change, input) => ask(ruleChanges[change], { input: input as never }),
@@ -383,6 +405,7 @@ async function openGraphQLDoor({ app }: TestApp, caller?: Caller): Promise<Door>
     lastWasKnown: () => confirmed,
     lastEventId: () => eventId,
     lastWrite: () => written,
+    lastHidden: () => written.hidden ?? [],
     close: async () => undefined,
   };
 }
@@ -447,7 +470,10 @@ export async function openMcpDoor({ app }: TestApp, caller?: Caller): Promise<Do
     if (Array.isArray(cuts)) cut = cuts as TextCut[];
     if (typeof isKnown === 'boolean') confirmed = isKnown;
     if (outcome !== undefined)
-      written = { outcome, keptUntil, eventId, superseded: superseded ?? null, similar, hidden } as WriteView;
+      written = { outcome, keptUntil, eventId, superseded: superseded ?? null, similar } as WriteView;
+    if (Array.isArray(hidden)) {
+      written.hidden = (hidden as HiddenView[]).map(({ episodeId, text: part }) => ({ episodeId, text: part }));
+    }
     return view as View;
   };
   return {
@@ -459,6 +485,11 @@ export async function openMcpDoor({ app }: TestApp, caller?: Caller): Promise<Do
     getMemory: (reference) => call('memory_get', reference),
     confirmMemory: (input) => call('memory_confirm', input),
     forgetMemory: (input) => call('memory_forget', input),
+    forgetTopic: async (input) => {
+      const { memories } = await call('memory_forget', input);
+      const { hidden, eventId } = written;
+      return { memories, hidden, eventId } as ForgottenView;
+    },
     restoreMemory: (input) => call('memory_restore', input),
     storeNote: (input) => call('memory_store', input),
     ingestEpisodes: async (episodes) => {
@@ -481,6 +512,7 @@ export async function openMcpDoor({ app }: TestApp, caller?: Caller): Promise<Do
     lastCut: () => cut,
     lastText: () => lastText,
     lastWrite: () => written,
+    lastHidden: () => written.hidden ?? [],
     lastWasKnown: () => confirmed,
     close: () => client.close(),
   };

@@ -86,10 +86,7 @@ describe('a forgotten fact', () => {
     it('is answered with what was hidden and where, and takes its sources if asked to', async () => {
       const { episodeId, factId } = await learn();
       await byButler.forgetMemory({ type: 'fact', id: factId, sources: true });
-      const written = byButler.lastWrite?.();
-      if (written !== undefined) {
-        expect(written.hidden).toEqual([{ episodeId, text: `My ${word} lies at the old pier` }]);
-      }
+      expect(byButler.lastHidden()).toEqual([{ episodeId, text: `My ${word} lies at the old pier` }]);
       expect(await find(byButler, `boiler${word}`)).toEqual([]);
 
       const versions = await byButler.history({ type: 'fact', id: factId });

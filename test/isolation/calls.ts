@@ -103,6 +103,10 @@ const rules: Record<string, Rule> = {
   topic: { value: () => 'Darjeeling tea in the garden' },
   triggerPrompt: { value: () => 'Serve Darjeeling tea in the garden' },
   content: { value: () => alike },
+  // What others have of it must not be taken.
+  'ForgetMemoryInput.about': {
+    value: (_target, _ids, { choice }) => (choice.isGiven('input.id') ? undefined : 'Darjeeling tea in the garden'),
+  },
   'SegmentInput.text': { value: () => alike },
   reason: { value: () => 'It was said' },
   // Else nothing would be erased whoever asks for it.
@@ -268,12 +272,17 @@ async function fillFields(fields: readonly Argument[], filling: Filling): Promis
   for (const { name, type } of fields) {
     const path = filling.prefix + name;
     // Always a short list, which leaves more of what may be asked for to the depth.
-    const isBound = name === 'first' || name === 'limit';
+    const isBound = ['first', 'limit', 'about'].includes(name) || isTopicConfirmation(filling, name);
     if (!isNonNullType(type) && !isBound && !filling.choice.isGiven(path)) continue;
     const value = await valueFor(type, name, path, filling);
     if (value !== undefined) values[name] = value;
   }
   return values;
+}
+
+/** A topic is forgotten only if that is confirmed. */
+function isTopicConfirmation({ owner }: Filling, name: string): boolean {
+  return owner === 'ForgetMemoryInput' && name === 'confirm';
 }
 
 async function valueFor(given: GraphQLInputType, name: string, path: string, filling: Filling): Promise<unknown> {

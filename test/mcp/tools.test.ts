@@ -109,8 +109,8 @@ const surface: Record<string, { arguments: Record<string, string>; required: str
   },
   memory_confirm: { ...oneMemory, isReadOnly: false },
   memory_forget: {
-    arguments: { ...oneMemory.arguments, sources: 'boolean' },
-    required: oneMemory.required,
+    arguments: { ...oneMemory.arguments, about: 'string', confirm: 'boolean', sources: 'boolean' },
+    required: [],
     isReadOnly: false,
   },
   memory_restore: { ...oneMemory, isReadOnly: false },

@@ -2,7 +2,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import type { TenantClient, Transaction } from '../database.ts';
 import type { MemoryType } from '../tables.ts';
 
-/** By the id of the forgotten memory. */
+/** By the id of the forgotten memory, or of the event that forgot a topic. */
 type Hidden = Record<string, [number, number][]>;
 
 /** Returns the hidden spans of episodes by id, also of deleted ones: as their latest events have them. */
@@ -22,6 +22,7 @@ export interface SayingEpisode {
   /** Where it says the memory, by the evidence of what was learned from it. */
   evidence: [number, number][];
   isSource: boolean;
+  isForgotten: boolean;
 }
 
 export interface SaidMemory {
@@ -59,10 +60,26 @@ export async function listSayingEpisodes(client: TenantClient, memory: SaidMemor
       ORDER BY e.created_at DESC, e.id LIMIT ${mostEpisodes})
     )
     SELECT e.id::text, e.content, e.hidden_spans AS "hiddenSpans", bool_or(v.is_source) AS "isSource",
+      e.forgotten_at IS NOT NULL AS "isForgotten",
       coalesce(jsonb_agg(part) FILTER (WHERE part IS NOT NULL), '[]') AS evidence
     FROM evidence v JOIN episodes e ON e.tenant_id = ${tenantId} AND e.id = v.id
     LEFT JOIN LATERAL jsonb_array_elements(v.spans) part ON true
-    GROUP BY e.id, e.content, e.hidden_spans, e.created_at ORDER BY e.created_at DESC, e.id`;
+    GROUP BY e.id, e.content, e.hidden_spans, e.forgotten_at, e.created_at ORDER BY e.created_at DESC, e.id`;
+}
+
+/** Lists the episodes that share words with a topic and were not forgotten: those that share most first. */
+export async function listEpisodesAbout(
+  client: TenantClient,
+  { text, language, at }: { text: string; language: string; at: Date },
+): Promise<HidingEpisode[]> {
+  return client.$queryRaw`
+    WITH asked AS (
+      SELECT replace(plainto_tsquery(memory_text_search(${language}), ${text})::text, '&', '|')::tsquery AS words
+    )
+    SELECT e.id::text, e.content, e.hidden_spans AS "hiddenSpans", false AS "isForgotten" FROM episodes e, asked
+    WHERE e.tenant_id = ${client.tenantId} AND e.forgotten_at IS NULL AND e.expires_at > ${at}::timestamptz
+      AND e.search_vector @@ asked.words
+    ORDER BY ts_rank(e.search_vector, asked.words) DESC, e.created_at DESC, e.id LIMIT ${mostEpisodes}`;
 }
 
 export interface HidingEpisode {

@@ -1,7 +1,7 @@
 import { memoryTypes, type MemoryType } from '../../db/tables.ts';
 import { invalidInput } from '../../shared/errors.ts';
 import type { MemoryContext } from '../../memory/context.ts';
-import { listHiddenTexts, type HiddenText } from '../../memory/forgetting/hide-spans.ts';
+import type { HiddenText } from '../../memory/forgetting/report.ts';
 import { maskFor } from '../../memory/hidden-spans.ts';
 import { generationOf, type Generational } from '../../memory/generation.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
@@ -13,9 +13,10 @@ import {
   type MemoryRow,
   type StoredRow,
 } from '../../memory/memories.ts';
-import { confirmMemory, forgetMemory, restoreMemory } from '../../memory/confirm-and-forget.ts';
+import { confirmMemory, restoreMemory } from '../../memory/confirm-and-forget.ts';
 import { mapWritten } from '../../memory/mutation.ts';
 import { openRow } from '../../encryption/sealing.ts';
+import { forget, type Forgotten } from '../../retrieval/forget.ts';
 import { checkOptionalUuid } from '../../memory/values.ts';
 import { handleOf } from '../../shared/handles.ts';
 import { builder, decodeGlobalId } from '../builder.ts';
@@ -135,18 +136,30 @@ const HiddenTextRef = builder.objectRef<HiddenText>('HiddenText').implement({
   description: 'A part of an episode that is hidden because it says what was forgotten.',
   fields: (t) => ({
     episodeId: t.expose('episodeId', { type: 'UUID', description: 'UUID of the episode.' }),
+    episodeHandle: t.string({
+      description: 'Short name of the episode, which is taken wherever its UUID is.',
+      resolve: ({ episodeId }) => handleOf(episodeId),
+    }),
     text: t.exposeString('text', { description: 'The hidden text.' }),
   }),
 });
 
 const ForgetMemoryInput = builder.inputType('ForgetMemoryInput', {
-  description: 'The memory to forget.',
+  description: 'The memory to forget, or the topic.',
   fields: (t) => ({
-    type: t.field({ type: MemoryTypeEnum, required: true, description: 'The memory type: episode, fact or rule.' }),
-    id: t.string({ required: true, description: 'UUID or handle of the memory.' }),
+    type: t.field({ type: MemoryTypeEnum, description: 'With `id`: the memory type. Found out if it is left out.' }),
+    id: t.string({ description: 'UUID or handle of the memory. Either this or `about`.' }),
+    about: t.string({
+      description:
+        'Words that name a topic, such as "the garage code": facts with their earlier versions, rules, and what episodes say of it. Lists them and forgets nothing, unless `confirm` is true. Either this or `id`.',
+    }),
+    confirm: t.boolean({
+      description:
+        'With `about`: whether to forget what the answer lists, as one change that one undo reverts. Default false.',
+    }),
     sources: t.boolean({
       description:
-        'Whether to forget the episodes that a fact or rule was learned from, too. Default false: only what they say of it is hidden.',
+        'Whether to forget the episodes that say it, too. Default false: only what they say of it is hidden.',
     }),
     idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
   }),
@@ -154,8 +167,18 @@ const ForgetMemoryInput = builder.inputType('ForgetMemoryInput', {
 
 const forgotten = writeResult('ForgetMemory', {
   ...payload,
+  description: 'The memory as it is now; null with `about`.',
+  nullable: true,
+  pick: (value) => (value as Forgotten).memory?.row ?? null,
   outcome: 'forgotten',
-  hidden: { type: HiddenTextRef, list: (context, id) => listHiddenTexts(context, [id]) },
+  forgotten: {
+    memoryType: MemoryInterface,
+    hiddenType: HiddenTextRef,
+    read: (value) => {
+      const { memories, hidden } = value as Forgotten;
+      return { memories: memories.map(({ row }) => row), hidden };
+    },
+  },
 });
 const restored = writeResult('RestoreMemory', { ...payload, outcome: 'restored' });
 
@@ -175,12 +198,9 @@ builder.mutationFields((t) => {
     forgetMemory: t.field({
       type: forgotten.type,
       description:
-        'Takes a memory out of every search, context and count. What episodes say of a fact or rule is hidden in them. It can be restored. The role butler forgets only what is in its own scope or was stored in its own name.',
-      args: { input: t.arg({ type: ForgetMemoryInput, required: true, description: 'The memory.' }) },
-      resolve: (_root, args, { memory }) =>
-        forgotten.answer(memory, async (context) =>
-          mapWritten(await forgetMemory(context, args.input), ({ row }) => row),
-        ),
+        'Takes a memory, or all that is known of a topic, out of every search, context and count. What episodes say of it is hidden in them. It can be restored. The role butler forgets only what is in its own scope or was stored in its own name. To forget a topic, call it with `about`, show the user what it lists, and call it again with `confirm`.',
+      args: { input: t.arg({ type: ForgetMemoryInput, required: true, description: 'The memory or the topic.' }) },
+      resolve: (_root, args, { memory }) => forgotten.answer(memory, (context) => forget(context, args.input)),
     }),
     restoreMemory: t.field({
       type: restored.type,

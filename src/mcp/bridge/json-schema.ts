@@ -76,7 +76,10 @@ function anyOfTypes(schema: GraphQLSchema, type: GraphQLNamedType, set: Selectio
 
 function objectSchema(schema: GraphQLSchema, type: GraphQLObjectType, set: SelectionSetNode | undefined): ObjectSchema {
   const parts = selectedFields(schema, set, type).map(({ name, field, node }): ObjectSchema => {
-    if (name === inlined) return anyOfTypes(schema, getNamedType(field.type), node.selectionSet);
+    if (name === inlined) {
+      const inner = anyOfTypes(schema, getNamedType(field.type), node.selectionSet);
+      return isNonNullType(field.type) ? inner : { ...inner, required: [] };
+    }
     const property = toSnakeCase(name);
     const properties = { [property]: schemaOf(schema, field.type, node.selectionSet) };
     return { type: 'object', properties, required: [property] };

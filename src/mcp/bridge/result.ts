@@ -49,7 +49,7 @@ function renameValue(
   return Object.fromEntries(
     selectedFields(schema, node.selectionSet, type).flatMap((inner) => {
       const renamed = renameValue(schema, inner.node, inner.field, (value as Values)[inner.name]);
-      return inner.name === inlined ? Object.entries(renamed as Values) : [[toSnakeCase(inner.name), renamed]];
+      return inner.name === inlined ? Object.entries((renamed ?? {}) as Values) : [[toSnakeCase(inner.name), renamed]];
     }),
   );
 }

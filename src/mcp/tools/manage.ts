@@ -4,6 +4,7 @@ import {
   briefMemoryFields,
   describeWrite,
   memoryFields,
+  nameOf,
   outcomeFields,
   problemFields,
   stateInertly,
@@ -53,7 +54,9 @@ interface StatsResult {
   unknown: string[];
 }
 
-interface ForgottenResult extends WrittenResult {
+interface ForgottenResult extends Partial<WrittenResult> {
+  event_id: string | null;
+  memories: (MemoryResult & { subject?: string; predicate?: string; validity?: string })[];
   hidden: { episode_id: string; text: string }[];
 }
 
@@ -113,14 +116,24 @@ export const manageTools: readonly GroupedTool[] = [
       mutation MemoryForget($input: ForgetMemoryInput!) {
         forgetMemory(input: $input) {
           ... on ForgetMemoryPayload {
-            ${inlined}: memory { ${memoryFields} } ${outcomeFields} hidden { episodeId text }
+            ${inlined}: memory { ${memoryFields} } ${outcomeFields}
+            memories {
+              __typename type id: uuid handle content
+              ... on Fact { subject predicate validity }
+              ... on Rule { validity }
+            }
+            hidden { episodeId episodeHandle text }
           }
           ${problemFields}
         }
       }
     `,
     annotations: { ...writes, destructiveHint: true },
-    describe: (written: ForgottenResult) => [describeWrite(written), ...describeHidden(written)].join('\n'),
+    describe: (written: ForgottenResult) =>
+      (written.id === undefined
+        ? describeTopic(written)
+        : [describeWrite(written as WrittenResult), ...describeHidden(written)]
+      ).join('\n'),
   },
   {
     name: 'memory_restore',
@@ -199,6 +212,29 @@ function describeHidden({ hidden }: ForgottenResult): string[] {
     ...hidden.map(({ episode_id: id, text }) => `Hid in episode ${id}: ${inertText(text)}`),
     'The rest of these episodes stays. memory_forget with sources = true forgets the source episodes, too.',
   ];
+}
+
+/** Lists what a topic took, or would take. */
+function describeTopic({ memories, hidden, event_id: eventId }: ForgottenResult): string[] {
+  if (memories.length === 0 && hidden.length === 0) {
+    return ['Nothing is known about this that you may forget. Nothing was changed.'];
+  }
+  const lines = [
+    ...memories.map((memory) => `- ${describeTaken(memory)}`),
+    ...hidden.map(({ episode_id: id, text }) => `- in ${nameOf({ type: 'episode', id })}: ${inertText(text)}`),
+  ];
+  if (eventId !== null) return ['Forgot:', ...lines, `Undo all of it with memory_undo of event ${eventId}.`];
+  return [
+    'This would be forgotten. Nothing was changed yet:',
+    ...lines,
+    'Call memory_forget again with confirm = true to forget all of it, or with the id of one to forget only that.',
+  ];
+}
+
+function describeTaken({ subject, predicate, validity, ...memory }: ForgottenResult['memories'][number]): string {
+  const about = subject === undefined ? '' : ` (${inertText(`${subject} ${predicate ?? ''}`)})`;
+  const state = validity === 'superseded' ? ', an earlier version' : '';
+  return `${nameOf(memory)}${state}${about}: ${inertText(memory.content)}`;
 }
 
 function describeVersion(event: EventResult, memory: MemoryResult | null): string {

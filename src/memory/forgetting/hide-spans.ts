@@ -13,8 +13,9 @@ import type { Memory } from '../memories.ts';
 import { changeMemory, type Mutation } from '../mutation.ts';
 import { findSayings, type OutdatedFact } from '../outdated/says.ts';
 import { splitSentences } from '../outdated/sentences.ts';
-import { cutSpans, joinSpans, toSpan, type Span } from '../spans.ts';
+import { joinSpans, subtractSpans, toSpan, type Span } from '../spans.ts';
 import { globalScope } from '../values.ts';
+import { toHiddenTexts, type HiddenText } from './report.ts';
 
 /** What forgetting or restoring memories does to the episodes that say them. */
 export interface HidingPlan {
@@ -22,30 +23,80 @@ export interface HidingPlan {
   spans: ReadonlyMap<string, ReadonlyMap<string, readonly Span[]>>;
   /** The episodes that the memories were learned from. */
   sourceIds: readonly string[];
+  /** What will be hidden that was read until now. */
+  hidden: readonly HiddenText[];
   /** Of the texts as they will be found, so that the model never holds a connection. */
   vectors: ReadonlyMap<string, EmbeddedText>;
 }
 
+/** Sentences of an episode that are to be hidden although no memory says them. */
+export interface SentencesAbout {
+  episode: Omit<SayingEpisode, 'evidence' | 'isSource'>;
+  spans: readonly Span[];
+}
+
+/** Stands for the event of the mutation among the ids of memories: sentences that no memory says are hidden under it. */
+const ofEvent = '';
+
 /** Plans how facts and rules are hidden in the episodes that say them, and embeds what is left of these. */
-export async function planHiding(context: MemoryContext, memories: readonly Memory[]): Promise<HidingPlan> {
-  const spans = new Map<string, Map<string, readonly Span[]>>();
-  const hidden = new Map<string, { content: string; hiddenSpans: HiddenSpans }>();
-  const sourceIds = new Set<string>();
+export async function planHiding(
+  context: MemoryContext,
+  memories: readonly Memory[],
+  sentences: readonly SentencesAbout[] = [],
+): Promise<HidingPlan> {
+  const draft = new HidingDraft();
   for (const memory of memories) {
     if (memory.type === 'episode') continue;
     const { id, content, language, scope } = memory.row;
     const butler = scope === globalScope ? null : scope;
     const said = { type: memory.type, id, text: content, language, butler };
     for (const episode of await listSayingEpisodes(context.db.client, said)) {
-      if (episode.isSource) sourceIds.add(episode.id);
-      const found = findSpans(episode, asStatement(memory));
-      if (found.length === 0) continue;
-      spans.set(episode.id, (spans.get(episode.id) ?? new Map<string, readonly Span[]>()).set(id, found));
-      const known = hidden.get(episode.id) ?? episode;
-      hidden.set(episode.id, { ...known, hiddenSpans: change(known.hiddenSpans, new Map([[id, found]])) });
+      if (episode.isSource) draft.sourceIds.add(episode.id);
+      draft.add(episode, id, findSpans(episode, asStatement(memory)));
     }
   }
-  return { spans, sourceIds: [...sourceIds], vectors: await embedTexts(context, [...hidden.values()]) };
+  for (const { episode, spans } of sentences) {
+    draft.sourceIds.add(episode.id);
+    draft.add(episode, ofEvent, subtractSpans(spans, draft.spansIn(episode.id)));
+  }
+  const { spans, sourceIds } = draft;
+  const after = draft.listAfter();
+  return { spans, sourceIds: [...sourceIds], hidden: draft.listTexts(), vectors: await embedTexts(context, after) };
+}
+
+type PlannedEpisode = SentencesAbout['episode'];
+
+/** What is to be hidden, by episode. */
+class HidingDraft {
+  readonly spans = new Map<string, Map<string, readonly Span[]>>();
+  readonly sourceIds = new Set<string>();
+  readonly #episodes = new Map<string, PlannedEpisode>();
+
+  add(episode: PlannedEpisode, key: string, found: readonly Span[]): void {
+    if (found.length === 0) return;
+    this.#episodes.set(episode.id, episode);
+    this.spans.set(episode.id, (this.spans.get(episode.id) ?? new Map<string, readonly Span[]>()).set(key, found));
+  }
+
+  spansIn(id: string): Span[] {
+    return [...(this.spans.get(id)?.values() ?? [])].flat();
+  }
+
+  /** The episodes as they will be. */
+  listAfter(): { content: string; hiddenSpans: HiddenSpans }[] {
+    return [...this.#episodes.values()].map(({ id, content, hiddenSpans }) => ({
+      content,
+      hiddenSpans: change(hiddenSpans, this.spans.get(id) ?? new Map<string, readonly Span[]>()),
+    }));
+  }
+
+  /** What will be hidden that was read until now. Oldest episode first. */
+  listTexts(): HiddenText[] {
+    return [...this.#episodes.values()]
+      .filter(({ isForgotten }) => !isForgotten)
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      .flatMap((one) => toHiddenTexts(one, subtractSpans(this.spansIn(one.id), Object.values(one.hiddenSpans).flat())));
+  }
 }
 
 /** Plans how memories that come back are shown again in the episodes that say them. */
@@ -56,6 +107,7 @@ export async function planShowing(context: MemoryContext, memoryIds: readonly st
   return {
     spans: new Map(episodes.map(({ id }) => [id, shown])),
     sourceIds: [],
+    hidden: [],
     vectors: await embedTexts(context, changed),
   };
 }
@@ -68,15 +120,15 @@ export async function lockPlanned(
   return lockHidingEpisodes(transaction, [...new Set([...spans.keys(), ...sourceIds])].toSorted());
 }
 
-/** Hides or shows spans of locked episodes as planned, as consequences of the mutation. */
+/** Hides or shows spans of locked episodes as planned, by default as consequences of the mutation. */
 export async function carryOut(
   mutation: Mutation,
   episodes: readonly HidingEpisode[],
   { spans, vectors }: HidingPlan,
+  next: () => Mutation = () => mutation.consequence,
 ): Promise<void> {
   for (const { id, content, hiddenSpans } of episodes) {
-    const planned = spans.get(id);
-    if (planned === undefined) continue;
+    const planned = withEvent(mutation, spans.get(id));
     const hidden = change(hiddenSpans, planned);
     if (JSON.stringify(hidden) === JSON.stringify(hiddenSpans)) continue;
     const text = textToFind(content, hidden);
@@ -84,23 +136,15 @@ export async function carryOut(
     const embedding = vectors.get(text) ?? (await embedOne(mutation.context, asStored(text)));
     const eventType = isMore ? 'episode.masked' : 'episode.unmasked';
     const columns = { hiddenSpans: hidden };
-    await changeMemory(mutation.consequence, { type: 'episode', id }, eventType, columns, { embedding });
+    await changeMemory(next(), { type: 'episode', id }, eventType, columns, { embedding });
   }
 }
 
-/** A part of an episode that is hidden. */
-export interface HiddenText {
-  episodeId: string;
-  text: string;
-}
-
-/** Lists what is hidden of episodes because some memories were forgotten. Only in episodes that the caller reaches. */
-export async function listHiddenTexts(context: MemoryContext, memoryIds: readonly string[]): Promise<HiddenText[]> {
-  const episodes = await listHidingEpisodes(context.db.client, memoryIds);
-  return episodes.flatMap(({ id, content, hiddenSpans }) => {
-    const spans = joinSpans(memoryIds.flatMap((memoryId) => hiddenSpans[memoryId] ?? []));
-    return cutSpans(content, spans).map((text) => ({ episodeId: id, text }));
-  });
+function withEvent(
+  { eventId }: Mutation,
+  planned: ReadonlyMap<string, readonly Span[]> = new Map(),
+): ReadonlyMap<string, readonly Span[]> {
+  return new Map([...planned].map(([id, spans]) => [id === ofEvent ? eventId : id, spans]));
 }
 
 function change(hidden: HiddenSpans, planned: ReadonlyMap<string, readonly Span[]>): HiddenSpans {

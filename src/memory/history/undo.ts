@@ -7,6 +7,7 @@ import { embedOne, type EmbeddedText } from '../embed.ts';
 import { lockFactKeys } from '../../db/queries/facts.ts';
 import { textToFind, type HiddenSpans } from '../hidden-spans.ts';
 import { mutateOnce } from '../idempotency.ts';
+import { notFound } from '../memories.ts';
 import { mapWritten, type Written } from '../mutation.ts';
 import { authorize, authorizeTarget } from '../permissions.ts';
 import { checkUuid } from '../values.ts';
@@ -42,6 +43,7 @@ export async function undoEvent(
     const events = [root, ...(await listConsequences(transaction, root))];
     const undos = await loadUndos(transaction, events);
     refuseSecondUndo(root, findUndoInEffect(undos, root.id));
+    if (isMasking(root) && !vectors.has(root.id)) throw notFound({ type: 'episode', id: root.entityId });
     const effects = events.filter(
       (event) => !isEpisodeOfRun(root, event) && findUndoInEffect(undos, event.id) === null,
     );

@@ -108,7 +108,7 @@ function hasAny(words: ReadonlySet<string>, wanted: ReadonlySet<string>): boolea
 }
 
 /** The content words of a text: stems, and numbers without the signs that group their digits. */
-function wordsOf(text: string): Set<string> {
+export function wordsOf(text: string): Set<string> {
   const plain = text
     .normalize('NFKC')
     .toLowerCase()
