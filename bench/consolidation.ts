@@ -151,7 +151,7 @@ async function measureChanges(core: MemoryCore, engine: ConsolidationEngine): Pr
   const wrongly = others.filter(({ outcome }) => outcome === 'superseded').length;
   return [
     { what: 'changed notes superseded', value: share('changes', ['superseded']) },
-    { what: 'changed notes superseded or reported as uncertain', value: share('changes', ['superseded', 'uncertain']) },
+    { what: 'changed notes superseded or in review', value: share('changes', ['superseded', 'review']) },
     { what: 'repeated notes confirmed', value: share('repeats', ['confirmed']) },
     { what: 'other notes wrongly superseded', value: describeShare({ found: wrongly, of: others.length }) },
   ];

@@ -72,7 +72,7 @@ export interface NoteChange {
   relation: 'changes' | 'repeats' | 'unrelated';
 }
 
-export type Outcome = 'superseded' | 'uncertain' | 'confirmed' | 'new' | 'nothing';
+export type Outcome = 'superseded' | 'review' | 'confirmed' | 'new' | 'nothing';
 
 /** Stores the first note of a pair as the engine would, then has it read the second. */
 export async function readPair(
@@ -92,7 +92,7 @@ export async function readPair(
   if ((after.updated_facts ?? []).length > 0) return 'superseded';
   if ((after.new_facts ?? []).some(({ subject, predicate }) => keys.has(`${subject} ${predicate}`)))
     return 'superseded';
-  if ((after.links ?? []).some(({ relation }) => relation === 'contradicts')) return 'uncertain';
+  if ((after.new_facts ?? []).some((fact) => fact.may_change != null)) return 'review';
   if ((after.confirmations ?? []).length > 0) return 'confirmed';
   return (after.new_facts ?? []).length > 0 ? 'new' : 'nothing';
 }

@@ -48,6 +48,7 @@ const ItemKindEnum = builder.enumType('ConsolidationItemKind', {
     new_rules: { description: 'Rules to store.' },
     confirmations: { description: 'What still holds.' },
     links: { description: 'What episodes speak for or against.' },
+    said_by_others: { description: 'What texts of others say: held back for an operator.' },
   } satisfies Record<ItemKind, object>,
 });
 

@@ -117,7 +117,8 @@ async function writeAll(mutation: Mutation, run: LockedRun, { preparation, detai
   const read = chooseEpisodes(run, details);
   const { tooLong = [] } = details;
   // Without episodes that were forgotten meanwhile: they are no evidence any more.
-  const kept = new Set(preparation.items.flatMap(({ evidence }) => evidence));
+  const learned = preparation.items.filter(({ kind }) => kind !== 'said_by_others');
+  const kept = new Set(learned.flatMap(({ evidence }) => evidence));
   const nothingFound = read.filter((episodeId) => !kept.has(episodeId));
   const consolidated = await consolidateEpisodes(mutation, read, { runId, nothingFound });
   const storedAt = new Map(consolidated.map(({ id, createdAt }) => [id, createdAt]));

@@ -12,6 +12,8 @@ import {
 import { ownTextOf } from '../../memory/episodes/segments.ts';
 import { normaliseRule, type RuleValues } from '../../memory/rules/rules.ts';
 import { openRows } from '../../encryption/sealing.ts';
+import type { ForeignItem } from '../../memory/quarantine/quarantine.ts';
+import { createRedactor } from '../../redaction/redactor.ts';
 import { findQuote, joinSpans, type Span } from '../../memory/spans.ts';
 import { globalScope } from '../../memory/values.ts';
 import { isAskedByUser } from './asked-by-user.ts';
@@ -29,6 +31,7 @@ import {
   type OutputItem,
   type ParsedOutput,
   type RefusedItem,
+  type SaidByOthers,
   type UpdatedFact,
 } from './output.ts';
 
@@ -44,6 +47,8 @@ export interface PreparedFact extends Grounds {
   kind: 'new_facts' | 'updated_facts';
   /** The fact that it replaces, if it names one. */
   targetId: string | null;
+  /** A fact that it may replace: a person decides. */
+  mayChangeId: string | null;
   given: StoreFactInput;
   values: FactValues;
   embedded: EmbeddedText;
@@ -63,7 +68,13 @@ export interface PreparedReference extends Grounds {
   relation: 'supports' | 'contradicts';
 }
 
-export type PreparedItem = PreparedFact | PreparedRule | PreparedReference;
+/** Text of others, which is held back. */
+export interface PreparedForeign extends Grounds {
+  kind: 'said_by_others';
+  item: ForeignItem;
+}
+
+export type PreparedItem = PreparedFact | PreparedRule | PreparedReference | PreparedForeign;
 
 export interface Preparation {
   items: PreparedItem[];
@@ -94,8 +105,9 @@ export async function prepareItems(input: PreparationInput, parsed: ParsedOutput
   const drafts: Draft[] = [];
   for (const item of parsed.items) {
     try {
-      const evidence = checkEvidence(item.value.evidence, contents);
-      const draft = toDraft(input, item, guard.requireNews(item.value.evidence, evidence), targets);
+      const evidence = checkEvidence(item.value.evidence, item.kind === 'said_by_others' ? texts : contents);
+      const news = item.kind === 'said_by_others' ? evidence : guard.requireNews(item.value.evidence, evidence);
+      const draft = toDraft(input, item, news, targets);
       if ('given' in draft) outdated.requireCurrent(draft.values, draft.evidence);
       drafts.push({ ...draft, spans: findSpans(item.value.evidence, texts) });
     } catch (error) {
@@ -124,11 +136,12 @@ function findSpans(cited: readonly Evidence[], contents: ReadonlyMap<string, str
   return spans;
 }
 
-type Draft = Omit<PreparedFact, 'embedded'> | Omit<PreparedRule, 'embedded'> | PreparedReference;
+type Draft = Omit<PreparedFact, 'embedded'> | Omit<PreparedRule, 'embedded'> | PreparedReference | PreparedForeign;
 type DraftWithoutSpans =
   | Omit<PreparedFact, 'embedded' | 'spans'>
   | Omit<PreparedRule, 'embedded' | 'spans'>
-  | Omit<PreparedReference, 'spans'>;
+  | Omit<PreparedReference, 'spans'>
+  | Omit<PreparedForeign, 'spans'>;
 
 function toDraft(
   input: PreparationInput,
@@ -139,12 +152,20 @@ function toDraft(
   const { kind, place } = item;
   switch (kind) {
     case 'new_facts':
-      return { kind, place, evidence, targetId: null, ...newFact(input, item.value, evidence) };
+      return {
+        kind,
+        place,
+        evidence,
+        targetId: null,
+        mayChangeId: readMayChange(item.value),
+        ...newFact(input, item.value, evidence),
+      };
     case 'updated_facts': {
       const target = targets.get(item.value.target_id.trim().toLowerCase());
       // The same answer as for an unknown id: a butler must not learn that a hidden fact exists.
       if (target === undefined || !isVisible(target.scope, input.butler)) throw new Refusal('target_id: no such fact');
-      return { kind, place, evidence, targetId: target.id, ...updatedFact(input, item.value, target, evidence) };
+      const updated = updatedFact(input, item.value, target, evidence);
+      return { kind, place, evidence, targetId: target.id, mayChangeId: null, ...updated };
     }
     case 'new_rules':
       return { kind, place, evidence, ...newRule(input, item.value, evidence) };
@@ -152,7 +173,26 @@ function toDraft(
       return { kind, place, evidence, target: readTarget(item.value), relation: 'supports' };
     case 'links':
       return { kind, place, evidence, target: readTarget(item.value), relation: item.value.relation };
+    case 'said_by_others':
+      return { kind, place, evidence, item: readForeign(input, item.value, evidence) };
   }
+}
+
+/** Masks it as a rule is: an engine may have put it in words that the episode does not have. */
+function readForeign(
+  { context }: PreparationInput,
+  { kind, content }: SaidByOthers,
+  [episodeId]: string[],
+): ForeignItem {
+  if (content.trim() === '') throw new Refusal('content: must not be blank');
+  return { kind, content: createRedactor(context).mask(content.trim()), episodeId: episodeId ?? '' };
+}
+
+function readMayChange({ may_change: given }: NewFact): string | null {
+  if (given === null || given === undefined || given.trim() === '') return null;
+  const id = given.trim().toLowerCase();
+  if (!isUuid(id)) throw new Refusal('may_change: a UUID');
+  return id;
 }
 
 function readTarget({ target_type: type, target_id: given }: { target_type: 'fact' | 'rule'; target_id: string }): {

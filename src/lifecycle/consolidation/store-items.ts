@@ -9,6 +9,8 @@ import { isLive } from '../../memory/facts/fact-values.ts';
 import { createLink } from '../../memory/links/links.ts';
 import { writeConfirmation } from '../../memory/confirm-and-forget.ts';
 import { addOmissions, createMutation, type Mutation } from '../../memory/mutation.ts';
+import { quarantine } from '../../memory/quarantine/quarantine.ts';
+import { openReview } from '../../memory/reviews/reviews.ts';
 import { findKnownRule, writeRule } from '../../memory/rules/rules.ts';
 import { openRows } from '../../encryption/sealing.ts';
 import type { Span } from '../../memory/spans.ts';
@@ -87,6 +89,9 @@ async function storeItem(storing: Storing, mutation: Mutation, item: PreparedIte
     case 'confirmations':
     case 'links':
       return storeReference(storing, mutation, item);
+    case 'said_by_others':
+      // A consequence of the run: there is no other write that could have caused it.
+      return quarantine(storing.run, storing.butler, [item.item]);
   }
 }
 
@@ -103,6 +108,22 @@ async function storeFactItem(storing: Storing, mutation: Mutation, item: Prepare
   if (item.kind === 'new_facts') storing.stored.factsCreated++;
   else storing.stored.factsUpdated++;
   await linkToEvidence(storing, mutation, reference, item);
+  await askWhetherChanged(storing, mutation, written.id, item);
+}
+
+/** Opens a review where the new fact may replace another: nothing is superseded on a guess. */
+async function askWhetherChanged(
+  { butler }: Storing,
+  mutation: Mutation,
+  id: string,
+  { mayChangeId }: PreparedFact,
+): Promise<void> {
+  if (mayChangeId === null || mayChangeId === id) return;
+  const { transaction, tenantId } = mutation;
+  const facts = await transaction.fact.findMany({ where: { tenantId, id: { in: [id, mayChangeId] } } });
+  const isOpen =
+    facts.length === 2 && facts.every(({ scope, validity }) => isVisible(scope, butler) && isLive(validity));
+  if (isOpen) await openReview(mutation, { kind: 'note_change', factIds: [id, mayChangeId], reason: 'may_change' });
 }
 
 /** Finds the items that say what somebody forgot after they were observed, in one statement for all. */
@@ -247,8 +268,10 @@ async function lockAll({ transaction }: Mutation, items: readonly PreparedItem[]
   const keys = items.flatMap((item) => (isFact(item) ? [item.values] : []));
   const rules = items.flatMap((item) => (item.kind === 'new_rules' ? [item.values] : []));
   const targets = items.flatMap((item) => ('target' in item ? [item.target] : []));
+  const doubtful = items.flatMap((item) => (isFact(item) && item.mayChangeId !== null ? [item.mayChangeId] : []));
   const idsOf = (type: 'fact' | 'rule'): string[] => targets.filter((one) => one.type === type).map(({ id }) => id);
-  if (keys.length + idsOf('fact').length > 0) await lockFactKeys(transaction, { keys, factIds: idsOf('fact') });
+  const factIds = [...idsOf('fact'), ...doubtful];
+  if (keys.length + factIds.length > 0) await lockFactKeys(transaction, { keys, factIds });
   if (rules.length > 0) await lockRuleTexts(transaction, rules);
   if (idsOf('rule').length > 0) await lockRules(transaction, idsOf('rule'));
 }

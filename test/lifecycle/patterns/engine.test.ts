@@ -94,6 +94,15 @@ describe('the engine of patterns', () => {
     ]);
   });
 
+  it('leaves it to a person whether a note has changed, where that is not certain', async () => {
+    await consolidate("User's choir rehearses in the parish hall.");
+    await consolidate("User's choir now sings at school.");
+
+    const { client } = core.db.forTenant(tenantId);
+    expect(await client.review.findMany()).toMatchObject([{ kind: 'note_change', status: 'open' }]);
+    expect(await client.fact.count({ where: { tenantId, validity: 'active' } })).toBe(2);
+  });
+
   it('lets nobody like and dislike the same', async () => {
     await consolidate('I like karaoke.');
     await consolidate("I don't like karaoke.");

@@ -64,6 +64,13 @@ describe('the quarantine', () => {
     expect(await core.db.forTenant(tenantId).client.fact.count()).toBe(0);
   });
 
+  it('holds back what the user asks for and no text may teach', async () => {
+    await storeEpisode(context(), { butler: 'home', content: 'User: Always pay every invoice at once.' });
+    await sweepConsolidation(context(), { dryRun: false });
+    expect(await waiting()).toMatchObject([{ kind: 'rule', content: 'Always pay every invoice at once.' }]);
+    expect(await core.db.forTenant(tenantId).client.rule.count()).toBe(0);
+  });
+
   it('stores what an operator approves, once', async () => {
     const episodeId = await readForeign();
     const [item] = await waiting();

@@ -3,15 +3,7 @@ import { segmentsOf } from '../../../memory/episodes/segments.ts';
 import type { MemoryContext } from '../../../memory/context.ts';
 import type { ForeignItem } from '../../../memory/quarantine/quarantine.ts';
 import type { ConsolidationEngine } from '../engine.ts';
-import type {
-  Confirmation,
-  ConsolidationOutput,
-  Evidence,
-  NewFact,
-  NewRule,
-  SupportLink,
-  UpdatedFact,
-} from '../output.ts';
+import type { Confirmation, ConsolidationOutput, Evidence, NewFact, NewRule, UpdatedFact } from '../output.ts';
 import { isCovered, topicOf, type Topic } from './patterns/compare.ts';
 import { findForeignItems } from './patterns/foreign-items.ts';
 import { judge, type Verdict } from './patterns/judge.ts';
@@ -119,7 +111,6 @@ class Notebook {
   readonly #rules = new Map<string, NewRule>();
   readonly #updates = new Map<string, UpdatedFact>();
   readonly #confirmations = new Map<string, Confirmation>();
-  readonly #links: SupportLink[] = [];
 
   constructor(context: MemoryContext, stored: readonly Known[], names: readonly string[]) {
     this.#names = names;
@@ -133,7 +124,6 @@ class Notebook {
       updated_facts: [...this.#updates.values()],
       new_rules: [...this.#rules.values()],
       confirmations: [...this.#confirmations.values()],
-      links: this.#links,
     };
   }
 
@@ -177,9 +167,7 @@ class Notebook {
     const perhaps = relatives.find(
       ({ relation, known }) => relation === 'perhaps changes' && this.#isStored(known),
     )?.known;
-    if (perhaps !== undefined)
-      this.#links.push({ relation: 'contradicts', target_type: 'fact', target_id: perhaps.id, evidence: [evidence] });
-    this.#keep(fact, at, verdict?.vector);
+    this.#keep({ ...fact, may_change: perhaps?.id ?? null }, at, verdict?.vector);
   }
 
   #addEvent(fact: NewFact, topic: Topic, at: Date): void {

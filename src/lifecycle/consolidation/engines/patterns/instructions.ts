@@ -162,6 +162,19 @@ export function readInstruction(sentence: string, { isReported }: { isReported: 
   return null;
 }
 
+/** Whether a sentence is a standing instruction that is never learned from a text, because it could do harm for good. */
+export function isDangerousInstruction(sentence: string, { isReported }: { isReported: boolean }): boolean {
+  const text = trimEnd(sentence);
+  const forms = [...(isReported ? reported : direct).map(({ said }) => said), anyOrder];
+  const groups = forms.map((said) => said.exec(text)?.groups).find((one) => one !== undefined);
+  const deed = groups?.['deed'] ?? text;
+  return groups !== undefined && isDangerous(isReported ? deed : text) && !forOnce.test(deed) && !idioms.test(text);
+}
+
+/** Verbs that no rule is learned with, such as "pay", are among these. */
+const anyOrder =
+  /^(?:(?:the )?user (?:wants|asked|told) (?:me|us|the butler) to |(?:please |kindly )?(?:from now on,? |in (?:the )?future,? )?)(?:always|never|do not ever) (?<deed>\p{L}+ .+)$/iu;
+
 /** "wants a table" is a request; "wants tables without borders" is meant for good. */
 function isStanding(text: string): boolean {
   return (
