@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { requestGraphQL } from '../support/graphql-request.ts';
+import { dropIdleDatabases } from '../support/reused-database.ts';
 import { markRule, storeEpisode, storeFact, storeRule } from '../support/writes.ts';
 
 let testApp: TestApp;
@@ -9,6 +10,7 @@ let testApp: TestApp;
 const statements = vi.spyOn(Client.prototype, 'query');
 
 beforeAll(async () => {
+  await dropIdleDatabases();
   testApp = await createTestApp();
   const context = testApp.app.createContext().memory;
   for (let number = 0; number < 12; number++) {

@@ -5,7 +5,7 @@ import { createLogger } from '../../src/shared/logger.ts';
 import { createCaches } from '../../src/memory/caches.ts';
 import { createVault } from '../../src/encryption/vault.ts';
 import { testConfig } from './config.ts';
-import { createTestDatabase } from './database.ts';
+import { takeTestDatabase } from './reused-database.ts';
 
 export interface TestApp {
   readonly app: App;
@@ -17,7 +17,7 @@ export interface TestApp {
 
 /** The whole server but for the port: a database of its own, the hashing embedder and a clock that stands still. */
 export async function createTestApp(config = testConfig(), logger = createLogger(config)): Promise<TestApp> {
-  const { database, drop } = await createTestDatabase();
+  const { database, drop } = await takeTestDatabase();
   const clock = { now: new Date('2026-03-01T12:00:00.000Z') };
   const embedder = await createEmbedder(embedderOptions(config, logger));
   const vault = createVault(config, logger);

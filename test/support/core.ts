@@ -7,7 +7,7 @@ import { newRequestContext } from '../../src/shared/request-context.ts';
 import { createCaches } from '../../src/memory/caches.ts';
 import { createVault } from '../../src/encryption/vault.ts';
 import { testConfig } from './config.ts';
-import { createTestDatabase } from './database.ts';
+import { takeTestDatabase } from './reused-database.ts';
 
 export interface TestCore extends MemoryCore {
   /** What `context.now()` says; set it to move through days. */
@@ -24,7 +24,7 @@ export interface TestCore extends MemoryCore {
 
 /** The core without any door: a database of its own, the hashing embedder and a clock that stands still. */
 export async function createTestCore(config = testConfig()): Promise<TestCore> {
-  const { database: db, drop } = await createTestDatabase();
+  const { database: db, drop } = await takeTestDatabase();
   const start = new Date('2026-03-01T12:00:00.000Z');
   const clock = { now: start };
   const logger = createLogger(config);

@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { exportSubject } from '../../../src/memory/erasure/export-subject.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
+import { dropIdleDatabases } from '../../support/reused-database.ts';
 import { storeEpisode, storeFact } from '../../support/writes.ts';
 
 let core: TestCore;
@@ -9,6 +10,7 @@ let core: TestCore;
 const statements = vi.spyOn(Client.prototype, 'query');
 
 beforeAll(async () => {
+  await dropIdleDatabases();
   core = await createTestCore();
   for (let number = 0; number < 12; number++) {
     const { id } = await storeEpisode(core.context(), { butler: 'home', content: `Ada asked for number ${number}` });
