@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { defineConfig } from 'vitest/config';
 import { QuietReporter } from './test/support/quiet-reporter.ts';
 import { findTestFiles } from './test/support/test-files.ts';
-import { chosenEngines } from './test/support/test-run.ts';
+import { chosenEngines, isDrillRun } from './test/support/test-run.ts';
 
 /** Those that start processes or try everything: one of them at the end would leave all cores but one idle. */
 const long = /test\/(commands|isolation|fuzz)\/|crash|kill|processes|query-plan|end-to-end|audit-chain|activity-feeds/;
@@ -22,7 +22,7 @@ class LongFirst extends BaseSequencer {
 
 const engines = chosenEngines(process.env);
 const { withoutDatabase, perEngine, drills } = findTestFiles(import.meta.dirname);
-const isDrills = process.env['BUTLER_TEST_DRILLS'] === '1';
+const isDrills = isDrillRun(process.env);
 const only = (files: string[]): string[] => (isDrills ? files.filter((file) => drills.includes(file)) : files);
 
 /**
@@ -31,6 +31,8 @@ const only = (files: string[]): string[] => (isDrills ? files.filter((file) => d
  * A file of a door that asks for the engine runs on both. With one engine chosen, that engine runs them all.
  */
 const onOneEngine = /\/test\/(commands|isolation|http|graphql|mcp)\//;
+/** On PGlite through the core in `npm test`, and through the other doors in the drills. */
+const throughDoors = /\/test\/contract\/(?!references\.)/;
 const onPglite = /\/test\/commands\/(?!commands\.|stop\.|failed-start\.|mcp-stdio\.)/;
 
 function runsOnBoth(file: string): boolean {
@@ -42,6 +44,7 @@ function runsOnBoth(file: string): boolean {
 function listFilesFor(engine: string): string[] {
   if (engines.length === 1) return only(perEngine);
   const isTurn = (file: string): boolean => {
+    if (isDrills && engine === 'pglite' && throughDoors.test(file)) return true;
     if (runsOnBoth(file)) return !isDrills || drills.includes(file);
     const engineOfTests = onPglite.test(file) ? 'pglite' : 'postgres';
     return isDrills ? drills.includes(file) || engine !== engineOfTests : engine === engineOfTests;

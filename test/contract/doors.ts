@@ -48,6 +48,8 @@ import { recallMemories, type RecallInput } from '../../src/retrieval/recall.ts'
 import { searchMemories, type SearchInput, type SearchOutcome } from '../../src/retrieval/search.ts';
 import { toCamelCase, toSnakeCase } from '../../src/shared/names.ts';
 import type { TestApp } from '../support/app.ts';
+import { testEngine } from '../support/database.ts';
+import { chosenEngines, isDrillRun } from '../support/test-run.ts';
 import * as documents from './documents.ts';
 
 /** A memory as a door tells it: times as text, names in camel case. */
@@ -214,7 +216,18 @@ const doors: Record<string, OpenDoor> = {
 
 /** States a behaviour once and holds every door to it. */
 export function throughEveryDoor(state: (open: OpenDoor) => void): void {
-  for (const [name, open] of Object.entries(doors)) describe(`through ${name}`, () => state(open));
+  for (const [name, open] of Object.entries(doors)) {
+    if (isInThisRun(name)) describe(`through ${name}`, () => state(open));
+  }
+}
+
+/**
+ * What lies under the doors is tested on both engines, so `npm test` goes through the core alone on PGlite, and the drills
+ * go through the others there. With one engine chosen, every run goes through all of them.
+ */
+export function isInThisRun(door: string): boolean {
+  if (testEngine === 'postgres' || chosenEngines(process.env).length === 1) return true;
+  return (door === 'core') !== isDrillRun(process.env);
 }
 
 async function openCoreDoor({ app }: TestApp, caller?: Caller): Promise<Door> {

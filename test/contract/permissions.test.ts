@@ -31,7 +31,7 @@ import type { StoreRuleInput } from '../../src/memory/rules/rules.ts';
 import { toSnakeCase } from '../../src/shared/names.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { testConfig } from '../support/config.ts';
-import { DoorError } from './doors.ts';
+import { DoorError, isInThisRun } from './doors.ts';
 import {
   claimForAgent,
   confirmMemory,
@@ -393,7 +393,9 @@ async function expectRefused(role: Role, call: () => Promise<void>, message: Reg
   expect(await events()).toBe(before);
 }
 
-describe.each(Object.keys(doors))('the permission table, through %s,', (name) => {
+const doorsOfThisRun = Object.keys(doors).filter(isInThisRun);
+
+describe.each(doorsOfThisRun)('the permission table, through %s,', (name) => {
   const door = doors[name] as PermissionDoor;
 
   it.each(mutations.filter((mutation) => door.offers(mutation)))('decides who may %s', async (mutation) => {
@@ -446,7 +448,7 @@ describe.each(roles)('the tools that are offered to the role %s', (role) => {
   });
 });
 
-describe.each(Object.keys(doors))('the source of a memory, through %s,', (name) => {
+describe.each(doorsOfThisRun)('the source of a memory, through %s,', (name) => {
   const door = doors[name] as PermissionDoor;
   const latest = async (): Promise<{ actor: string; source: unknown }> => {
     const event = await testApp.core.db

@@ -34,3 +34,8 @@ export function chosenEngines(environment: NodeJS.ProcessEnv): EngineName[] {
     throw new Error(`BUTLER_TEST_ENGINES must be pglite, postgres or both with a comma between (got ${names})`);
   });
 }
+
+/** Whether this is `npm run test:drills`, not `npm test`. */
+export function isDrillRun(environment: NodeJS.ProcessEnv): boolean {
+  return environment['BUTLER_TEST_DRILLS'] === '1';
+}
