@@ -85,7 +85,9 @@ async function storeTexts(context: MemoryContext, count: number): Promise<void> 
 /** The bare statement: one query vector, its nearest episodes, through the tenant boundary. */
 async function searchTexts(context: MemoryContext, count: number): Promise<void> {
   await inParallel(count, async (index) => {
-    const vector = pgvector.toSql(Array.from(await context.embedder.embedQuery(`question about ${sentence(index)}`)));
+    const vector = pgvector.toSql(
+      Array.from((await context.embedder.embedQuery(`question about ${sentence(index)}`)).vector),
+    );
     await context.db.transaction(
       (transaction) =>
         transaction.$queryRaw`SELECT id, content FROM episodes ORDER BY embedding <=> ${vector}::vector LIMIT 20`,

@@ -155,7 +155,7 @@ async function measureRecall(core: MemoryCore, where: string, tenants: readonly 
 }
 
 async function nearestOf({ db, embedder }: MemoryCore, tenantId: string, query: string): Promise<string[]> {
-  const vector = pgvector.toSql(Array.from(await embedder.embedQuery(query))) as string;
+  const vector = pgvector.toSql(Array.from((await embedder.embedQuery(query)).vector)) as string;
   return db.asOwner(async (client) => {
     // An expression that no index has.
     const { rows } = await client.query<{ id: string }>(

@@ -139,7 +139,7 @@ async function measureRounds(context: MemoryContext, address: string): Promise<R
  * rows unless told otherwise, and would bring no more than those.
  */
 async function askBare({ db, embedder, config }: MemoryContext, text: string): Promise<void> {
-  const vector = pgvector.toSql(Array.from(await embedder.embedQuery(text))) as string;
+  const vector = pgvector.toSql(Array.from((await embedder.embedQuery(text)).vector)) as string;
   const most = config.memory.retrieval.candidates;
   await db.transaction(async (transaction) => {
     await transaction.$executeRaw`SELECT set_config('hnsw.ef_search', ${String(most)}, true)`;

@@ -43,7 +43,8 @@ export async function createFiller(context: MemoryContext): Promise<Filler> {
 export async function embedPatterns({ embedder }: MemoryContext): Promise<string[]> {
   const vectors: Float32Array[] = [];
   for (let start = 0; start < patternCount; start += 50) {
-    vectors.push(...(await embedder.embed(Array.from({ length: 50 }, (_, index) => sentence(start + index)))));
+    const texts = Array.from({ length: 50 }, (_, index) => sentence(start + index));
+    vectors.push(...(await embedder.embed(texts)).map(({ vector }) => vector));
   }
   return vectors.map((vector) => pgvector.toSql(Array.from(vector)) as string);
 }

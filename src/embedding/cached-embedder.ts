@@ -4,6 +4,7 @@ import {
   modelKey,
   type Embedder,
   type EmbedderStatus,
+  type Embedding,
   type EmbeddingModel,
   type EmbeddingProvider,
 } from './embedder.ts';
@@ -12,7 +13,7 @@ import type { OtherEmbedders } from './other-embedders.ts';
 /** What all providers have in common: refusing blank texts, remembering queries, refusing work once closed. */
 export class CachedEmbedder implements Embedder {
   readonly #provider: EmbeddingProvider;
-  readonly #queries: LRUCache<string, Promise<Float32Array>> | null;
+  readonly #queries: LRUCache<string, Promise<Embedding>> | null;
   readonly #others: OtherEmbedders | null;
   #closing: Promise<void> | null = null;
 
@@ -36,18 +37,18 @@ export class CachedEmbedder implements Embedder {
     return this.#closing === null ? status : { ...status, state: 'idle', detail: 'closed' };
   }
 
-  async embed(texts: readonly string[]): Promise<Float32Array[]> {
+  async embed(texts: readonly string[]): Promise<Embedding[]> {
     this.#assertOpen();
     texts.forEach((text, index) => assertNotBlank(`texts[${index}]`, text));
     return Promise.all(texts.map((text) => this.#provider.compute(text, 'document')));
   }
 
-  async embedQuery(text: string): Promise<Float32Array> {
+  async embedQuery(text: string): Promise<Embedding> {
     this.#assertOpen();
     assertNotBlank('query', text);
-    const vector = await (this.#queries?.get(text) ?? this.#computeQuery(text));
+    const { vector, tokens } = await (this.#queries?.get(text) ?? this.#computeQuery(text));
     // A copy, so that a caller who writes into its vector does not change the answer of the next one.
-    return vector.slice();
+    return { vector: vector.slice(), tokens };
   }
 
   async findFor(model: EmbeddingModel): Promise<Embedder | null> {
@@ -61,14 +62,14 @@ export class CachedEmbedder implements Embedder {
     return this.#closing;
   }
 
-  /** The promise is cached, not its vector: identical queries that arrive meanwhile wait for the same computation. */
-  #computeQuery(text: string): Promise<Float32Array> {
-    const vector = this.#provider.compute(text, 'query');
-    this.#queries?.set(text, vector);
-    vector.catch(() => {
-      if (this.#queries?.peek(text) === vector) this.#queries.delete(text);
+  /** The promise is cached, not its embedding: identical queries that arrive meanwhile wait for the same computation. */
+  #computeQuery(text: string): Promise<Embedding> {
+    const embedding = this.#provider.compute(text, 'query');
+    this.#queries?.set(text, embedding);
+    embedding.catch(() => {
+      if (this.#queries?.peek(text) === embedding) this.#queries.delete(text);
     });
-    return vector;
+    return embedding;
   }
 
   #assertOpen(): void {

@@ -1,3 +1,5 @@
+import type { TokenVectors } from './token-vectors.ts';
+
 /** What made a vector. Two vectors may be compared only when every field of their models is equal. */
 export interface EmbeddingModel {
   provider: string;
@@ -11,6 +13,14 @@ export interface EmbeddingModel {
 /** The same for two models whose vectors may be compared. */
 export function modelKey({ provider, model, dtype, digest, dimensions }: EmbeddingModel): string {
   return JSON.stringify([provider, model, dtype, digest, dimensions]);
+}
+
+/** What the model makes of a text. */
+export interface Embedding {
+  /** Of the whole text, L2-normalised. */
+  vector: Float32Array;
+  /** Of its word pieces; null where the provider knows none. */
+  tokens: TokenVectors | null;
 }
 
 export interface EmbedderStatus {
@@ -32,10 +42,10 @@ export interface Embedder {
   /** Idempotent; concurrent callers share one attempt. After a failure the next call tries again. */
   load(): Promise<void>;
   status(): EmbedderStatus;
-  /** One L2-normalised vector a text, in the order given. Loads when needed. Rejects for a blank text. */
-  embed(texts: readonly string[]): Promise<Float32Array[]>;
-  /** The vector `embed` would give, through a bounded cache and ahead of waiting documents. */
-  embedQuery(text: string): Promise<Float32Array>;
+  /** One embedding a text, in the order given. Loads when needed. Rejects for a blank text. */
+  embed(texts: readonly string[]): Promise<Embedding[]>;
+  /** What `embed` would give, through a bounded cache and ahead of waiting documents. */
+  embedQuery(text: string): Promise<Embedding>;
   /**
    * The embedder of a model that made stored vectors: this one, or another that is loaded at the first call and closed
    * with this one. Null when that model is not on this machine, or not any more what made them.
@@ -87,6 +97,6 @@ export interface EmbeddingProvider {
   readonly model: EmbeddingModel;
   load(): Promise<void>;
   status(): EmbedderStatus;
-  compute(text: string, priority: TextPriority): Promise<Float32Array>;
+  compute(text: string, priority: TextPriority): Promise<Embedding>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type { EmbedderStatus, EmbeddingModel, EmbeddingProvider } from './embedder.ts';
+import type { EmbedderStatus, Embedding, EmbeddingModel, EmbeddingProvider } from './embedder.ts';
 
 const marker = 'feature-hashing-v1';
 const wordWeight = 1;
@@ -19,9 +19,10 @@ export class HashingProvider implements EmbeddingProvider {
     return { state: 'ready', detail: null, texts: { computed: this.#computed, inFlight: 0, waiting: 0 } };
   }
 
-  async compute(text: string): Promise<Float32Array> {
+  /** Without vectors of word pieces: what two words have in common, the keyword channel knows already. */
+  async compute(text: string): Promise<Embedding> {
     this.#computed += 1;
-    return hashFeatures(text, this.model.dimensions);
+    return { vector: hashFeatures(text, this.model.dimensions), tokens: null };
   }
 
   async close(): Promise<void> {}

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { MemoryError } from '../shared/errors.ts';
 import { startWorkerThread } from '../shared/worker-thread.ts';
-import type { EmbedderLogger } from './embedder.ts';
+import type { EmbedderLogger, Embedding } from './embedder.ts';
 
 export interface WorkerSettings {
   /** What the model is for: vectors of texts, or how well a text answers a query. Embedding when left out. */
@@ -26,11 +26,11 @@ export type WorkerReply =
   | { kind: 'ready'; dimensions: number }
   | { kind: 'failed'; message: string }
   | { kind: 'progress'; file: string; percent: number }
-  | { kind: 'vector'; id: number; vector: Float32Array }
+  | { kind: 'computed'; id: number; output: Embedding }
   | { kind: 'refused'; id: number; message: string };
 
 interface PendingText {
-  resolve: (vector: Float32Array) => void;
+  resolve: (output: Embedding) => void;
   reject: (error: MemoryError) => void;
 }
 
@@ -63,14 +63,14 @@ export class ModelWorker {
     });
   }
 
-  embed(text: string): Promise<Float32Array> {
+  embed(text: string): Promise<Embedding> {
     return this.#compute({ text });
   }
 
   /** What the model says of the pair, as it comes from the last layer. */
   async rank(query: string, text: string): Promise<number> {
-    const [logit = Number.NaN] = await this.#compute({ query, text });
-    return logit;
+    const { vector } = await this.#compute({ query, text });
+    return vector[0] ?? Number.NaN;
   }
 
   async close(): Promise<void> {
@@ -79,7 +79,7 @@ export class ModelWorker {
     await this.ended;
   }
 
-  #compute(input: WorkerInput): Promise<Float32Array> {
+  #compute(input: WorkerInput): Promise<Embedding> {
     if (this.#hasEnded) return Promise.reject(this.#failed(this.#reason));
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
@@ -105,8 +105,8 @@ export class ModelWorker {
         return;
       case 'progress':
         return this.#logProgress(reply.file, reply.percent);
-      case 'vector':
-        return this.#take(reply.id)?.resolve(reply.vector);
+      case 'computed':
+        return this.#take(reply.id)?.resolve(reply.output);
       case 'refused':
         return this.#take(reply.id)?.reject(this.#failed(reply.message));
     }

@@ -1,8 +1,8 @@
-import type { TextPriority } from './embedder.ts';
+import type { Embedding, TextPriority } from './embedder.ts';
 
 interface WaitingText {
   text: string;
-  resolve: (vector: Float32Array) => void;
+  resolve: (embedding: Embedding) => void;
   reject: (error: Error) => void;
 }
 
@@ -12,12 +12,12 @@ interface WaitingText {
  */
 export class TextQueue {
   readonly #maxInFlight: number;
-  readonly #run: (text: string) => Promise<Float32Array>;
+  readonly #run: (text: string) => Promise<Embedding>;
   readonly #queries: WaitingText[] = [];
   readonly #documents: WaitingText[] = [];
   #inFlight = 0;
 
-  constructor(maxInFlight: number, run: (text: string) => Promise<Float32Array>) {
+  constructor(maxInFlight: number, run: (text: string) => Promise<Embedding>) {
     this.#maxInFlight = maxInFlight;
     this.#run = run;
   }
@@ -30,7 +30,7 @@ export class TextQueue {
     return this.#queries.length + this.#documents.length;
   }
 
-  submit(text: string, priority: TextPriority): Promise<Float32Array> {
+  submit(text: string, priority: TextPriority): Promise<Embedding> {
     const line = priority === 'query' ? this.#queries : this.#documents;
     return new Promise((resolve, reject) => {
       line.push({ text, resolve, reject });

@@ -1,6 +1,13 @@
 import { join } from 'node:path';
 import { MemoryError } from '../shared/errors.ts';
-import type { EmbedderOptions, EmbedderStatus, EmbeddingModel, EmbeddingProvider, TextPriority } from './embedder.ts';
+import type {
+  EmbedderOptions,
+  EmbedderStatus,
+  Embedding,
+  EmbeddingModel,
+  EmbeddingProvider,
+  TextPriority,
+} from './embedder.ts';
 import { digestFile, findKnownDigest, verifyDigest, weightFileOf } from './model-files.ts';
 import { ModelWorker, noVector } from './model-worker.ts';
 import { provideModel, type StartWorker, type WantedModel } from './provide-model.ts';
@@ -46,7 +53,7 @@ export class TransformersProvider implements EmbeddingProvider {
     return { state: this.#state, detail: this.#detail, texts };
   }
 
-  async compute(text: string, priority: TextPriority): Promise<Float32Array> {
+  async compute(text: string, priority: TextPriority): Promise<Embedding> {
     // Before queueing, so that every text, and not only those in flight, rejects with what kept the model from loading.
     await this.#open();
     return this.#queue.submit(text, priority);
@@ -95,11 +102,11 @@ export class TransformersProvider implements EmbeddingProvider {
     return this.#worker;
   }
 
-  async #run(text: string): Promise<Float32Array> {
+  async #run(text: string): Promise<Embedding> {
     const worker = await this.#open();
-    const vector = await worker.embed(text);
+    const embedding = await worker.embed(text);
     this.#computed += 1;
-    return vector;
+    return embedding;
   }
 
   #fail(reason: string): void {

@@ -7,6 +7,8 @@ import {
   pipeline,
   type Tensor,
 } from '@huggingface/transformers';
+import type { Embedding } from './embedder.ts';
+import { mostTokens, type TokenVectors } from './token-vectors.ts';
 import type { WorkerInput, WorkerReply, WorkerRequest, WorkerSettings } from './model-worker.ts';
 
 if (parentPort === null) throw new Error('transformers-worker runs in a worker thread only');
@@ -15,7 +17,7 @@ const settings = workerData as WorkerSettings;
 
 interface Computation {
   /** One input a call: q8 activations are quantised over the whole batch, so neighbours would change the result. */
-  compute(input: WorkerInput): Promise<Float32Array>;
+  compute(input: WorkerInput): Promise<Embedding>;
   dispose(): Promise<unknown>;
 }
 
@@ -36,7 +38,7 @@ try {
   const text = 'The first inference allocates what later ones use.';
   const output = await loaded.compute({ query: text, text });
   computation = loaded;
-  reply({ kind: 'ready', dimensions: output.length });
+  reply({ kind: 'ready', dimensions: output.vector.length });
 } catch (error) {
   reply({ kind: 'failed', message: messageOf(error) });
   port.close();
@@ -66,11 +68,44 @@ async function openExtractor(): Promise<Computation> {
   return {
     compute: async ({ text }) => {
       // The tokenizer cuts after the model's maximum (512 tokens for MiniLM and gte-small): what follows has no effect.
-      const output = await extract(text, { pooling: 'mean', normalize: true });
-      return Float32Array.from(output.data as Float32Array);
+      const { data, dims } = await extract(text, { pooling: 'none' });
+      const [, count = 0, dimensions = 0] = dims;
+      const rows = data as Float32Array;
+      const pieces = extract.tokenizer.tokenize(text, { add_special_tokens: true });
+      return {
+        vector: poolRows(rows, count, dimensions),
+        tokens: readTokens(rows, pieces.slice(0, count), dimensions),
+      };
     },
     dispose: () => extract.dispose(),
   };
+}
+
+/** The mean of all rows, L2-normalised. */
+function poolRows(rows: Float32Array, count: number, dimensions: number): Float32Array {
+  const sums = new Float64Array(dimensions);
+  for (let place = 0; place < count * dimensions; place++) {
+    const column = place % dimensions;
+    sums[column] = (sums[column] ?? 0) + (rows[place] ?? 0);
+  }
+  const length = Math.sqrt(sums.reduce((total, sum) => total + sum * sum, 0));
+  return Float32Array.from(sums, (sum) => sum / length);
+}
+
+/** The rows of the first pieces that are words; the first and the last piece are special ones. */
+function readTokens(rows: Float32Array, pieces: readonly string[], dimensions: number): TokenVectors {
+  const places = [...pieces.keys()].slice(1, -1).filter((place) => /[\p{L}\p{N}]/u.test(pieces[place] ?? ''));
+  const kept = places.slice(0, mostTokens);
+  const values = new Int8Array(kept.length * dimensions);
+  for (const [token, place] of kept.entries()) {
+    const row = rows.subarray(place * dimensions, (place + 1) * dimensions);
+    const largest = row.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+    values.set(
+      Array.from(row, (value) => Math.round((value / largest) * 127)),
+      token * dimensions,
+    );
+  }
+  return { pieces: kept.map((place) => pieces[place] ?? ''), values };
 }
 
 async function openRanker(): Promise<Computation> {
@@ -81,7 +116,7 @@ async function openRanker(): Promise<Computation> {
       const tokens: unknown = tokenizer(query, { text_pair: text, truncation: true });
       const { logits } = (await model(tokens)) as { logits?: Tensor };
       if (logits?.data.length !== 1) throw new Error('it does not rank: it has no output of one number a pair');
-      return Float32Array.from(logits.data as Float32Array);
+      return { vector: Float32Array.from(logits.data as Float32Array), tokens: null };
     },
     dispose: () => model.dispose(),
   };
@@ -90,8 +125,9 @@ async function openRanker(): Promise<Computation> {
 async function answer(id: number, input: WorkerInput): Promise<void> {
   if (closing || computation === null) return;
   try {
-    const vector = await computation.compute(input);
-    reply({ kind: 'vector', id, vector }, [vector.buffer as ArrayBuffer]);
+    const output = await computation.compute(input);
+    const buffers = [output.vector.buffer, ...(output.tokens === null ? [] : [output.tokens.values.buffer])];
+    reply({ kind: 'computed', id, output }, buffers as ArrayBuffer[]);
   } catch (error) {
     reply({ kind: 'refused', id, message: messageOf(error) });
   }

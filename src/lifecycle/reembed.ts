@@ -1,5 +1,8 @@
 import { memoryTypes, type MemoryType } from '../db/tables.ts';
+import type { NewEmbedding } from '../db/queries/embeddings.ts';
 import { countVectors, fillVectors, listRowsToEmbed, type RowToEmbed } from '../db/queries/reembed.ts';
+import type { Embedding } from '../embedding/embedder.ts';
+import { packSigns } from '../embedding/token-vectors.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { requireModel } from '../memory/embed.ts';
 import { textOf } from '../memory/embedded-text.ts';
@@ -203,7 +206,7 @@ async function* readBatches({ context, options, version }: Filling, type: Memory
   }
 }
 
-type EmbeddedRow = RowToEmbed & { vector: Float32Array };
+type EmbeddedRow = RowToEmbed & Pick<NewEmbedding, 'vector' | 'tokens'>;
 
 /** Passes over rows that cannot be embedded, unless the model embeds nothing at all. */
 async function embedReadable(filling: Filling, type: MemoryType, rows: RowToEmbed[]): Promise<EmbeddedRow[]> {
@@ -226,8 +229,11 @@ async function embedRows(
   type: MemoryType,
   rows: readonly RowToEmbed[],
 ): Promise<EmbeddedRow[]> {
-  const vectors = await embedder.embed(rows.map((row) => textOf(type, row)));
-  return rows.map((row, index) => ({ ...row, vector: vectors[index] as Float32Array }));
+  const embeddings = await embedder.embed(rows.map((row) => textOf(type, row)));
+  return rows.map((row, index) => {
+    const { vector, tokens } = embeddings[index] as Embedding;
+    return { ...row, vector, tokens: tokens === null ? null : packSigns(tokens) };
+  });
 }
 
 /** Writes nothing once the version is retired: its slot may hold another version by then. */

@@ -1,6 +1,7 @@
 import type { Transaction } from '../db/database.ts';
 import type { NewEmbedding } from '../db/queries/embeddings.ts';
-import { modelKey, type Embedder, type EmbeddingModel } from '../embedding/embedder.ts';
+import { modelKey, type Embedder, type Embedding, type EmbeddingModel } from '../embedding/embedder.ts';
+import { packSigns } from '../embedding/token-vectors.ts';
 import { MemoryError } from '../shared/errors.ts';
 import type { RedactedText } from '../redaction/redactor.ts';
 import type { MemoryContext } from './context.ts';
@@ -15,7 +16,7 @@ import {
 /** A text with its vectors, by model: while a model is being replaced a row needs those of both, to be found by either. */
 export interface EmbeddedText {
   readonly text: RedactedText;
-  readonly vectors: Map<string, Float32Array>;
+  readonly vectors: Map<string, Embedding>;
 }
 
 /** Before the transaction, always: a model at work must not hold a connection. */
@@ -61,7 +62,10 @@ export async function vectorsToWrite(
   }
   if (ready.length === 0) ready.push(await useConfigured(context, transaction, versions, texts));
   return texts.map(({ vectors }) =>
-    ready.map((version) => ({ version, vector: vectors.get(modelKey(version)) as Float32Array })),
+    ready.map((version) => {
+      const { vector, tokens } = vectors.get(modelKey(version)) as Embedding;
+      return { version, vector, tokens: tokens === null ? null : packSigns(tokens) };
+    }),
   );
 }
 

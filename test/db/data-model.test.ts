@@ -105,6 +105,8 @@ describe('checks', () => {
         [`${table}_language_check`, () => ({ language: 'klingon' })],
         [`${table}_embedding_check`, () => ({ embedding: zeroes })],
         [`${table}_alternate_embedding_check`, () => ({ alternate_embedding: zeroes })],
+        [`${table}_embedding_tokens_check`, () => ({ embedding_tokens: '\\x00' })],
+        [`${table}_alternate_embedding_tokens_check`, () => ({ alternate_embedding_tokens: '\\x00' })],
       ]),
     ),
   };

@@ -206,7 +206,7 @@ describe('filters before the limit', () => {
     const { tenantId } = context.principal;
     await episode('tea tea tea');
     const [version] = await context.db.client.embeddingVersion.findMany();
-    const vector = (text: string): Promise<Float32Array> => context.embedder.embedQuery(text);
+    const vector = async (text: string): Promise<Float32Array> => (await context.embedder.embedQuery(text)).vector;
     const near = `[${(await vector('tea')).join(',')}]`;
     const far = `[${(await vector('tea and a chair')).join(',')}]`;
     await context.db.database.asOwner(async (client) => {

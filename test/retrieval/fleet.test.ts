@@ -21,7 +21,7 @@ async function insert(
   contents: readonly string[],
 ): Promise<void> {
   const version = await db.client.embeddingVersion.findFirstOrThrow();
-  const vectors = (await embedder.embed(contents)).map((vector) => `[${vector.join(',')}]`);
+  const vectors = (await embedder.embed(contents)).map(({ vector }) => `[${vector.join(',')}]`);
   const { names, values } = ownColumns[table];
   await db.database.asOwner((client) =>
     client.query(

@@ -120,7 +120,7 @@ async function embed(embedder: Embedder, contents: readonly string[]): Promise<M
   const lacking = [...new Set(contents)].filter((content) => known[content] === undefined);
   const vectors = await embedder.embed(lacking);
   for (const [place, content] of lacking.entries())
-    known[content] = [...(vectors[place] ?? [])].map((value) => Number(value.toFixed(5)));
+    known[content] = [...(vectors[place]?.vector ?? [])].map((value) => Number(value.toFixed(5)));
   if (file !== undefined) writeFileSync(file, JSON.stringify(known));
   return new Map(Object.entries(known));
 }

@@ -8,24 +8,40 @@ export type EmbeddingSlot = (typeof embeddingSlots)[number];
 
 export interface NewEmbedding {
   vector: Float32Array;
+  /** The signs of its word pieces; null where the model knows none. */
+  tokens: Uint8Array | null;
   version: { id: string; slot: EmbeddingSlot };
 }
 
 const slotNames = { primary: 'embedding', alternate: 'alternate_embedding' } as const;
 
-/** The columns of a slot: the vector, and the version that made it. */
-export function slotColumns(slot: EmbeddingSlot): { vector: Prisma.Sql; version: Prisma.Sql } {
-  return { vector: Prisma.raw(slotNames[slot]), version: Prisma.raw(`${slotNames[slot]}_version_id`) };
+/** The columns of a slot: the vector, the version that made it, and the word pieces. */
+export function slotColumns(slot: EmbeddingSlot): { vector: Prisma.Sql; version: Prisma.Sql; tokens: Prisma.Sql } {
+  const name = slotNames[slot];
+  return {
+    vector: Prisma.raw(name),
+    version: Prisma.raw(`${name}_version_id`),
+    tokens: Prisma.raw(`${name}_tokens`),
+  };
+}
+
+/** Types whose word pieces are kept. Episodes have the columns and no use for them yet: no recall reads them. */
+const typesWithTokens: ReadonlySet<MemoryType> = new Set<MemoryType>(['fact', 'rule']);
+
+/** The word pieces as the database reads them; null for a type that keeps none. */
+export function tokensText(type: MemoryType, tokens: Uint8Array | null): string | null {
+  return tokens === null || !typesWithTokens.has(type) ? null : `\\x${Buffer.from(tokens).toString('hex')}`;
 }
 
 /** Values of the columns of both slots. A slot that gets no vector is emptied: the one that it had was of an older text. */
-export function toVectorColumns(embeddings: readonly NewEmbedding[]): Record<string, string | null> {
+export function toVectorColumns(type: MemoryType, embeddings: readonly NewEmbedding[]): Record<string, string | null> {
   const ofSlot = (slot: EmbeddingSlot): [string, string | null][] => {
     const embedding = embeddings.find(({ version }) => version.slot === slot);
     const vector = embedding === undefined ? null : vectorText(embedding.vector);
     return [
       [slotNames[slot], vector],
       [`${slotNames[slot]}_version_id`, embedding?.version.id ?? null],
+      [`${slotNames[slot]}_tokens`, tokensText(type, embedding?.tokens ?? null)],
     ];
   };
   return Object.fromEntries(embeddingSlots.flatMap(ofSlot));
@@ -42,12 +58,14 @@ export async function updateEmbeddings(
   { type, id }: { type: MemoryType; id: string },
   embeddings: readonly NewEmbedding[],
 ): Promise<void> {
-  const { embedding, embedding_version_id, alternate_embedding, alternate_embedding_version_id } =
-    toVectorColumns(embeddings);
+  const columns = toVectorColumns(type, embeddings);
   await transaction.$executeRaw`
-    UPDATE ${Prisma.raw(memoryTables[type])} SET embedding = ${embedding}::vector,
-      embedding_version_id = ${embedding_version_id}::uuid, alternate_embedding = ${alternate_embedding}::vector,
-      alternate_embedding_version_id = ${alternate_embedding_version_id}::uuid
+    UPDATE ${Prisma.raw(memoryTables[type])} SET embedding = ${columns['embedding']}::vector,
+      embedding_version_id = ${columns['embedding_version_id']}::uuid,
+      embedding_tokens = ${columns['embedding_tokens']}::bytea,
+      alternate_embedding = ${columns['alternate_embedding']}::vector,
+      alternate_embedding_version_id = ${columns['alternate_embedding_version_id']}::uuid,
+      alternate_embedding_tokens = ${columns['alternate_embedding_tokens']}::bytea
     WHERE tenant_id = ${transaction.tenantId} AND id = ${id}::uuid`;
 }
 

@@ -34,7 +34,7 @@ export async function insertMemories<Type extends MemoryType>(
   if (memories.length === 0) return;
   announceEvents(transaction);
   const records = memories.map(({ columns, embeddings }) =>
-    toRecord({ ...columns, tenantId: transaction.tenantId, ...toVectorColumns(embeddings) }),
+    toRecord({ ...columns, tenantId: transaction.tenantId, ...toVectorColumns(type, embeddings) }),
   );
   const names = Prisma.raw(Object.keys(records[0] ?? {}).join(', '));
   const table = Prisma.raw(memoryTables[type]);
@@ -60,7 +60,7 @@ export async function updateMemory(
   announceEvents(transaction);
   const { tenantId } = transaction;
   const table = Prisma.raw(memoryTables[type]);
-  const record = toRecord({ ...columns, ...(embeddings !== null && toVectorColumns(embeddings)) });
+  const record = toRecord({ ...columns, ...(embeddings !== null && toVectorColumns(type, embeddings)) });
   const assignments = Prisma.raw(
     Object.keys(record)
       .map((name) => `${name} = given.${name}, `)

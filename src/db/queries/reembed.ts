@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { TenantClient, Transaction } from '../database.ts';
-import { slotColumns, vectorText, type EmbeddingSlot } from './embeddings.ts';
+import { slotColumns, tokensText, vectorText, type EmbeddingSlot, type NewEmbedding } from './embeddings.ts';
 import { memoryTables, type MemoryType } from '../tables.ts';
 
 /** An embedding version, and the columns that hold its vectors. */
@@ -42,11 +42,11 @@ export async function fillVectors(
   transaction: Transaction,
   type: MemoryType,
   slot: VersionSlot,
-  rows: readonly (RowToEmbed & { vector: Float32Array })[],
+  rows: readonly (RowToEmbed & Pick<NewEmbedding, 'vector' | 'tokens'>)[],
 ): Promise<number> {
   const { tenantId } = transaction;
   const table = Prisma.raw(memoryTables[type]);
-  const { vector, version } = slotColumns(slot.slot);
+  const { vector, version, tokens } = slotColumns(slot.slot);
   const isSame = Prisma.raw(
     type === 'fact'
       ? 'm.content = given.content AND m.subject = given.subject AND m.predicate = given.predicate'
@@ -54,16 +54,17 @@ export async function fillVectors(
   );
   return transaction.$executeRaw`
     WITH free AS (
-      SELECT m.id, given.vector::vector AS vector FROM ${table} m
+      SELECT m.id, given.vector::vector AS vector, given.tokens::bytea AS tokens FROM ${table} m
       JOIN unnest(${rows.map(({ id }) => id)}::uuid[], ${rows.map(({ content }) => content)}::text[],
         ${rows.map(({ subject }) => subject)}::text[], ${rows.map(({ predicate }) => predicate)}::text[],
-        ${rows.map((row) => JSON.stringify(row.hiddenSpans ?? {}))}::text[], ${rows.map((row) => vectorText(row.vector))}::text[])
-        AS given(id, content, subject, predicate, hidden, vector)
+        ${rows.map((row) => JSON.stringify(row.hiddenSpans ?? {}))}::text[], ${rows.map((row) => vectorText(row.vector))}::text[],
+        ${rows.map((row) => tokensText(type, row.tokens))}::text[])
+        AS given(id, content, subject, predicate, hidden, vector, tokens)
         ON given.id = m.id
       WHERE m.tenant_id = ${tenantId} AND ${isSame} AND ${lacks(slot)}
       FOR UPDATE OF m SKIP LOCKED
     )
-    UPDATE ${table} m SET ${vector} = free.vector, ${version} = ${slot.id}::uuid
+    UPDATE ${table} m SET ${vector} = free.vector, ${version} = ${slot.id}::uuid, ${tokens} = free.tokens
     FROM free WHERE m.tenant_id = ${tenantId} AND m.id = free.id`;
 }
 
@@ -94,14 +95,14 @@ export async function clearVectors(
   { after, limit }: { after: string; limit: number },
 ): Promise<string[]> {
   const table = Prisma.raw(memoryTables[type]);
-  const { vector, version } = slotColumns(slot.slot);
+  const { vector, version, tokens } = slotColumns(slot.slot);
   const rows = await client.$queryRaw<{ id: string }[]>`
     WITH free AS (
       SELECT id FROM ${table}
       WHERE tenant_id = ${client.tenantId} AND id > ${after}::uuid AND ${version} = ${slot.id}::uuid
       ORDER BY id LIMIT ${limit} FOR UPDATE SKIP LOCKED
     )
-    UPDATE ${table} m SET ${vector} = NULL, ${version} = NULL
+    UPDATE ${table} m SET ${vector} = NULL, ${version} = NULL, ${tokens} = NULL
     FROM free WHERE m.tenant_id = ${client.tenantId} AND m.id = free.id
     RETURNING m.id::text`;
   return rows.map(({ id }) => id);

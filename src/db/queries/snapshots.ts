@@ -9,8 +9,10 @@ import { memoryTables, type MemoryType } from '../tables.ts';
 const leftOut = [
   'embedding',
   'embedding_version_id',
+  'embedding_tokens',
   'alternate_embedding',
   'alternate_embedding_version_id',
+  'alternate_embedding_tokens',
   'search_vector',
   'subject_key',
   'predicate_key',

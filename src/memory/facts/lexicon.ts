@@ -64,9 +64,9 @@ function splitWords(text: string): string[] {
 /** The words of all glosses. */
 export const glossWords: readonly string[] = [...new Set([...glosses.values()].flatMap(splitWords))];
 
-/** Changes whenever a fact is embedded in other words: part of an embedding version, so that a change embeds anew. */
+/** Changes whenever a fact is embedded in other words, or more is kept of what the model says: part of an embedding version, so that a change embeds anew. */
 export const textForm = createHash('sha256')
-  .update(`predicate, gloss: content (subject); keys of groups\n${lexiconTable}${wordTable}`)
+  .update(`predicate, gloss: content (subject); keys of groups; signs of 64 tokens\n${lexiconTable}${wordTable}`)
   .digest('hex')
   .slice(0, 16);
 

@@ -1,6 +1,7 @@
 import type { SemanticQuery } from '../../db/queries/candidate.ts';
 import type { PastText, StoredVersion } from '../../db/queries/search-plan.ts';
-import type { Embedder, EmbeddingModel } from '../../embedding/embedder.ts';
+import type { Embedder, Embedding, EmbeddingModel } from '../../embedding/embedder.ts';
+import type { TokenVectors } from '../../embedding/token-vectors.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { textOf } from '../../memory/embedded-text.ts';
 import { isSameModel } from '../../memory/embedding-versions.ts';
@@ -8,7 +9,7 @@ import type { PreparedSearch } from '../plan/prepared-search.ts';
 
 export interface EarlyVector {
   model: EmbeddingModel;
-  vector: Float32Array;
+  embedding: Embedding;
 }
 
 /** `model_changed`: the stored vectors were made by another model, which is not on this machine. */
@@ -16,6 +17,8 @@ export type SemanticChannel = 'used' | 'not_asked' | 'no_vectors' | 'model_chang
 
 export interface SemanticPart {
   semantic: SemanticQuery | null;
+  /** Word pieces of the query; null where the model knows none. */
+  tokens?: TokenVectors | null;
   channel: SemanticChannel;
 }
 
@@ -29,7 +32,7 @@ export async function embedEarly(context: MemoryContext, search: PreparedSearch)
   if (search.mode === 'keyword') return null;
   const model = searchedModel(context);
   const embedder = await context.embedder.findFor(model);
-  return embedder === null ? null : { model, vector: await embedder.embedQuery(search.query.meaning) };
+  return embedder === null ? null : { model, embedding: await embedder.embedQuery(search.query.meaning) };
 }
 
 /**
@@ -49,16 +52,16 @@ export async function chooseSemantic(
   if (!isExpected) context.caches.searchedModels.set(context.principal.tenantId, version);
   const embedder = await context.embedder.findFor(version);
   if (embedder === null) return { semantic: null, channel: 'model_changed' };
-  const [vector, past] = await Promise.all([
-    isExpected && meaning === query.meaning ? early.vector : embedder.embedQuery(meaning),
+  const [{ vector, tokens }, past] = await Promise.all([
+    isExpected && meaning === query.meaning ? early.embedding : embedder.embedQuery(meaning),
     embedPast(embedder, pastTexts),
   ]);
-  return { semantic: { vector, version, pastTexts: past }, channel: 'used' };
+  return { semantic: { vector, version, pastTexts: past }, tokens, channel: 'used' };
 }
 
 /** As documents, behind the queries of other callers. */
 async function embedPast(embedder: Embedder, pastTexts: readonly PastText[]): Promise<SemanticQuery['pastTexts']> {
   if (pastTexts.length === 0) return [];
-  const vectors = await embedder.embed(pastTexts.map((row) => textOf(row.type, row)));
-  return pastTexts.map(({ type, id }, place) => ({ type, id, vector: vectors[place] as Float32Array }));
+  const embeddings = await embedder.embed(pastTexts.map((row) => textOf(row.type, row)));
+  return pastTexts.map(({ type, id }, place) => ({ type, id, vector: (embeddings[place] as Embedding).vector }));
 }

@@ -87,7 +87,7 @@ describe('the hidden spans of an episode', () => {
     const [expected] = await core.embedder.embed([text.replace('I live in Bergen', '')]);
     expect(hidden).not.toBe(before);
     for (const [place, value] of (JSON.parse(hidden) as number[]).entries()) {
-      expect(value).toBeCloseTo(expected?.[place] ?? Number.NaN, 5);
+      expect(value).toBeCloseTo(expected?.vector[place] ?? Number.NaN, 5);
     }
 
     await core.db.forTenant(tenantId).transaction(async (transaction) => {

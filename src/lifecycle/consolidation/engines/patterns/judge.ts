@@ -20,7 +20,7 @@ export async function judge(embedder: Embedder, statements: readonly Statement[]
   if (modelKey(embedder.model) !== judgeWeights.model || statements.length === 0) return statements.map(() => null);
   const vectors = await embedder.embed(statements.map(({ content }) => content));
   return statements.map(({ content }, place) => {
-    const vector = vectors[place] ?? new Float32Array();
+    const vector = vectors[place]?.vector ?? new Float32Array();
     const input = [...vector, ...featuresOf(content)];
     return {
       vector,

@@ -133,7 +133,7 @@ async function embedDoubtful(
   const lacking = doubtful.filter(({ vector }) => vector === undefined);
   const vectors = lacking.length === 0 ? [] : await embedder.embed(lacking.map(textOf));
   const known = new Map(doubtful.flatMap(({ id, vector }) => (vector === undefined ? [] : [[id, vector] as const])));
-  for (const [place, { id }] of lacking.entries()) known.set(id, vectors[place] ?? new Float32Array());
+  for (const [place, { id }] of lacking.entries()) known.set(id, vectors[place]?.vector ?? new Float32Array());
   return known;
 }
 
