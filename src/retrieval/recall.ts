@@ -5,6 +5,7 @@ import type { FilterInput } from '../memory/filter.ts';
 import { diversify } from './pipeline/diversify.ts';
 import { judge } from './pipeline/judge.ts';
 import { loadRows, type LoadedMemory } from './pipeline/load.ts';
+import { matchTokens } from './pipeline/match-tokens.ts';
 import { rankMatches, type RankedMatches } from './pipeline/rank-matches.ts';
 import { drop, isKept, type Ranked } from './pipeline/ranked.ts';
 import { relevanceFloor, score } from './pipeline/score.ts';
@@ -58,10 +59,11 @@ export function prepareRecall(
   return { ...search, floor, question: readQuestion(search.query.meaning) };
 }
 
-/** The stages of a recall: rank, judge, score, diversify. */
+/** The stages of a recall: rank, compare word by word, judge, score, diversify. */
 async function runRecalls(context: MemoryContext, searches: readonly PreparedSearch[]): Promise<SearchOutcome[]> {
   const stopwatch = new Stopwatch();
-  const { matches } = await rankMatches(context, searches, stopwatch);
+  const ranked = await rankMatches(context, searches, stopwatch);
+  const matches = await matchTokens(context, searches, ranked.matches, stopwatch);
   const scored = await stopwatch.time('score', async () =>
     matches.map((found, place) => scoreMatches(context, searches[place] as PreparedSearch, found)),
   );

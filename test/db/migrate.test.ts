@@ -128,6 +128,7 @@ describe('receipts', () => {
     coverage: null,
     subjectPenalty: null,
     matchScore: null,
+    tokenSimilarity: null,
   };
   const plain = { relevance: 0, importance: 0.5, recency: 1, confidence: 1, maturityWeight: 1, baseline: 0 };
 

@@ -22,6 +22,7 @@ function candidate(id: string, changes: Partial<Candidate> = {}): Candidate {
     predicateKey: null,
     hasName: false,
     mentions: false,
+    namesSomebody: false,
     sessionId: null,
     asks: false,
     tellsTime: false,

@@ -18,6 +18,8 @@ export interface CandidateQuery {
   excluded: readonly string[];
   /** Words that state a time, as a tsquery; null where it does not matter. */
   timeWords: string | null;
+  /** Whether it matters that a memory names somebody. */
+  asksWho: boolean;
   /** Whether candidates come with the columns that a context shows. */
   toShow: boolean;
   /** Subjects whose facts are candidates whatever they say; null for none. */
@@ -63,6 +65,8 @@ export interface Candidate {
   asks: boolean;
   /** Whether it names a day, a date or another time; false where that was not asked. */
   tellsTime: boolean;
+  /** Whether it has a name in its text; false where that was not asked. */
+  namesSomebody: boolean;
   /** Cosine similarity; null without a vector of the version that is searched. */
   similarity: number | null;
   /** Whether it is among the nearest of its type. */

@@ -156,7 +156,7 @@ function selectColumns(type: MemoryType, query: CandidateQuery, source: Candidat
   const stored = Object.entries(storedColumns(type, query)).map(([name, value]) => `${value} AS "${name}"`);
   return Prisma.sql`${Prisma.raw(stored.join(', '))},
     ${type === 'episode' ? endsWithQuestion : Prisma.sql`false`} AS asks, ${tellsTime(query)} AS "tellsTime",
-    ${mentions(type, query)} AS mentions,
+    ${mentions(type, query)} AS mentions, ${namesSomebody(type, query)} AS "namesSomebody",
     ${source.similarity} AS similarity, found.is_nearest AS "isNearest", ${source.words} AS words,
     found.lender_shares AS "lenderShares", found.lender_words AS "lenderWords",
     found.lender_similarities AS "lenderSimilarities"`;
@@ -165,6 +165,13 @@ function selectColumns(type: MemoryType, query: CandidateQuery, source: Candidat
 function tellsTime({ timeWords }: CandidateQuery): Prisma.Sql {
   if (timeWords === null) return Prisma.sql`false`;
   return Prisma.sql`(m.content ~ '[0-9]' OR m.search_vector @@ ${timeWords}::tsquery)`;
+}
+
+/** A word with a capital letter that does not begin a sentence, or one at the beginning that stands alone. */
+function namesSomebody(type: MemoryType, { asksWho }: CandidateQuery): Prisma.Sql {
+  return !asksWho || type === 'episode'
+    ? Prisma.sql`false`
+    : Prisma.sql`(m.content ~ '[^.!?[:space:]][[:space:]]["''(]?[[:upper:]][[:lower:]]' OR m.content ~ '^[[:upper:]][[:lower:]]+(,| and |$)')`;
 }
 
 function mentions(type: MemoryType, { about }: CandidateQuery): Prisma.Sql {
@@ -179,7 +186,7 @@ function mentions(type: MemoryType, { about }: CandidateQuery): Prisma.Sql {
  */
 function aggregateColumns(query: CandidateQuery): Prisma.Sql {
   const stored = Object.keys(storedColumns('fact', query));
-  const names = [...stored, 'asks', 'tellsTime', 'mentions', 'similarity', 'isNearest'];
+  const names = [...stored, 'asks', 'tellsTime', 'mentions', 'namesSomebody', 'similarity', 'isNearest'];
   const lists = names.map((name) => `'${name}', array_agg(c."${name}")`);
   // Lists of lists: all of `words` have one length, while lenders are more or fewer.
   const lenders = ['lenderShares', 'lenderWords', 'lenderSimilarities'];

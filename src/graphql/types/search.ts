@@ -68,10 +68,15 @@ export const MatchPartsRef = builder.objectRef<MatchParts>('MatchParts').impleme
       nullable: true,
       description: 'What it loses for being about somebody else. Null in a search.',
     }),
+    tokenSimilarity: t.exposeFloat('tokenSimilarity', {
+      nullable: true,
+      description:
+        'How well it has each word of the question, by meaning, -1 to 1. Null in a search, and where it was not compared word by word: only the best matches are, if the model knows words.',
+    }),
     matchScore: t.exposeFloat('matchScore', {
       nullable: true,
       description:
-        'Similarity, 0.3 of the coverage by its own words and 0.45 of that by the gloss alone, less the penalty: what the relevance is measured on. Null in a search.',
+        'Similarity, token similarity, coverage and penalty together, weighted: what the relevance is measured on. Null in a search.',
     }),
   }),
 });

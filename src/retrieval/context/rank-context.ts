@@ -10,6 +10,7 @@ import type { MemoryReference } from '../../memory/links/links.ts';
 import { hasCondition } from '../../memory/rules/rule-condition.ts';
 import type { Maturity } from '../../memory/rules/rule-maturity.ts';
 import { findCrowded, findDuplicates } from '../pipeline/diversify.ts';
+import { matchTokens } from '../pipeline/match-tokens.ts';
 import { rankMatches, type RankedMatches } from '../pipeline/rank-matches.ts';
 import { drop, isKept, newestFirst, type Ranked } from '../pipeline/ranked.ts';
 import { isRelevant, measureParts, measureRecency, relevanceFloor } from '../pipeline/score.ts';
@@ -60,7 +61,8 @@ export async function rankForContexts(
 ): Promise<ContextRanking[]> {
   const searches = questions.map((question) => prepareMatching(context, question));
   const statements = questions.map((question) => selectStanding(context, question));
-  const { matches, answers } = await rankMatches(context, searches, stopwatch, statements);
+  const { matches: ranked, answers } = await rankMatches(context, searches, stopwatch, statements);
+  const matches = await matchTokens(context, searches, ranked, stopwatch);
   return stopwatch.time('score', () =>
     Promise.all(
       questions.map(async (question, place) => {

@@ -13,7 +13,7 @@ import type { PreparedSearch } from '../plan/prepared-search.ts';
 import { loadGlossLexemes } from '../query/gloss-lexemes.ts';
 import { timeWords } from '../query/intent.ts';
 import { chooseSemantic, embedEarly, type SemanticChannel } from '../query/query-vector.ts';
-import { ownSubjects, resolveWhom, type Whom } from '../query/whom.ts';
+import { asksWho, ownSubjects, resolveWhom, type Whom } from '../query/whom.ts';
 import type { Evidence } from './judge.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
@@ -47,12 +47,17 @@ export async function findAllCandidates(
       const statement = people[place] ?? null;
       const known = readKnownPeople(statement === null ? null : answers[statements.indexOf(statement)]);
       const whom = search.question === null ? null : resolveWhom(search.question, known);
-      const { semantic, channel } = await chooseSemantic(context, search, plan, early[place] ?? null, whom?.meaning);
-      return { search, plan, channel, whom, query: describeQuery(context, search, plan, semantic, whom) };
+      const {
+        semantic,
+        tokens = null,
+        channel,
+      } = await chooseSemantic(context, search, plan, early[place] ?? null, whom?.meaning);
+      const asked = semantic === null || tokens === null ? null : { tokens, version: semantic.version };
+      return { search, plan, channel, whom, asked, query: describeQuery(context, search, plan, semantic, whom) };
     }),
   );
   const candidates = await stopwatch.time('candidates', () => readCandidates(context, planned));
-  const found = planned.map(({ channel, whom, plan, query }, place): FoundCandidates => ({
+  const found = planned.map(({ channel, whom, asked, plan, query }, place): FoundCandidates => ({
     candidates: candidates[place] ?? [],
     semanticChannel: channel,
     evidence: {
@@ -60,6 +65,9 @@ export async function findAllCandidates(
       words: listWords(plan, query),
       findGlossLexemes,
       documents: countDocuments(plan.statistics),
+      asksWho: query.asksWho,
+      asked,
+      tokenSimilarities: new Map(),
       isCrossEncoded: context.reranker !== undefined,
     },
   }));
@@ -81,12 +89,13 @@ function listWords({ lexemes, statistics }: SearchPlan, { keyword }: CandidateQu
 
 function describeQuery(
   { config }: MemoryContext,
-  { most, mode, filter, routing, toShow }: PreparedSearch,
+  search: PreparedSearch,
   plan: SearchPlan,
   semantic: SemanticQuery | null,
   whom: Whom | null,
 ): CandidateQuery {
   const { language } = config.memory.retrieval;
+  const { most, mode, filter, routing } = search;
   return {
     filter,
     most,
@@ -96,7 +105,8 @@ function describeQuery(
     required: plan.phrases,
     excluded: plan.exclusions,
     timeWords: routing.asksTime && language === 'english' ? timeWords : null,
-    toShow,
+    asksWho: search.question !== null && asksWho(search.query.meaning),
+    toShow: search.toShow,
     about: whom === null ? null : { subjects: [...whom.subjects], names: whom.names, language },
   };
 }

@@ -28,6 +28,7 @@ export function fuse(candidates: readonly Candidate[], mode: SearchMode, rrfK: n
       rerankScore: null,
       coverage: null,
       subjectPenalty: null,
+      tokenSimilarity: null,
       matchScore: null,
     };
     return { memory, score: 0, relevance: 0, parts: { match, composite: null }, droppedBy: null, reason: null };

@@ -1,6 +1,14 @@
 import type { Candidate } from '../../db/queries/candidate.ts';
+import type { EmbeddingSlot } from '../../db/queries/embeddings.ts';
+import type { TokenVectors } from '../../embedding/token-vectors.ts';
 import { ownSubjects, type Whom } from '../query/whom.ts';
 import { roundScore, type MatchParts, type Ranked } from './ranked.ts';
+
+/** The word pieces of a question, and the version whose vectors they may be compared with. */
+export interface AskedTokens {
+  tokens: TokenVectors;
+  version: { id: string; slot: EmbeddingSlot };
+}
 
 /** The features of a question by which memories are judged. */
 export interface Evidence {
@@ -12,6 +20,12 @@ export interface Evidence {
   findGlossLexemes: (predicateKey: string) => ReadonlySet<string>;
   /** Memories that were searched. */
   documents: number;
+  /** Whether it asks who somebody is. */
+  asksWho: boolean;
+  /** Its word pieces; null where the model knows none. */
+  asked: AskedTokens | null;
+  /** How well memories have each word of it, by id: of those that were compared word by word. */
+  tokenSimilarities: ReadonlyMap<string, number>;
   /** Whether a cross-encoder has read the best matches. */
   isCrossEncoded: boolean;
 }
@@ -20,17 +34,21 @@ export interface Evidence {
  * Weights of the share of the question's words that a memory has, beside its similarity: of its own words, and of those
  * that only the gloss of its predicate has. The latter name the predicate, where the former may come up in passing.
  */
-const coverageWeights = { own: 0.3, gloss: 0.45 };
+const coverageWeights = { own: 0.27, gloss: 0.48 };
+/** Weight of the comparison word by word. */
+const tokenWeight = 0.63;
+/** What a memory gains for naming somebody, where the question asks who. */
+const nameWeight = 0.16;
 /** Weight of what a cross-encoder says, 0 to 1, where one is configured. Not measured: the package carries none. */
 const crossEncoderWeight = 0.3;
 /** What a memory loses for being about somebody else. Rules, which have no subject, lose a share of it. */
 const penalties: Record<Whom['kind'], number> = {
-  named: 0.4,
-  relation: 0.3,
-  user: 0.2,
-  self: 0.2,
-  pronoun: 0.2,
-  open: 0.05,
+  named: 0.5,
+  relation: 0.38,
+  user: 0.25,
+  self: 0.25,
+  pronoun: 0.25,
+  open: 0.06,
 };
 const ruleShare = 0.6;
 /** How well a memory fits that mentions the person, or says who it is, but is about another subject. */
@@ -41,10 +59,18 @@ const ownFit = 0.5;
 /**
  * The probability that a match answers the question, σ(z): fitted to the development questions of bench/quality/recall,
  * where half of the questions have no answer. The more memories there are, the better matches a question without an answer
- * finds by chance. A question that speaks of a person is more often one of memory, and one with a name that no memory has is
- * more often one of general knowledge.
+ * finds by chance. A question that speaks of a person is more often one of memory; one with a name that no memory has, or one
+ * of nobody in words that no memory has, is more often one of general knowledge.
  */
-const gate = { score: 12, named: 1.75, personal: 1.65, unknownName: -1.5, logDocuments: -0.36, constant: -4.58 };
+const gate = {
+  score: 7.9,
+  named: 2.09,
+  personal: 0.99,
+  unknownName: -1.49,
+  unknownWords: -1.38,
+  logDocuments: -0.16,
+  constant: -4.86,
+};
 
 /** Sets the relevance of each memory: the probability that it answers the question. Keeps their order. */
 export function judge(ranked: readonly Ranked[], evidence: Evidence): Ranked[] {
@@ -53,11 +79,13 @@ export function judge(ranked: readonly Ranked[], evidence: Evidence): Ranked[] {
     if (one.parts.match === null) return one;
     const coverage = measureCoverage(one.memory, evidence);
     const subjectPenalty = measurePenalty(one.memory, evidence.whom);
-    const matchScore = roundScore(scoreMatch(one.parts.match, coverage, evidence) - subjectPenalty);
+    const tokenSimilarity = findTokenSimilarity(one.memory, evidence);
+    const matchScore = roundScore(scoreMatch(one, coverage, tokenSimilarity, evidence) - subjectPenalty);
     const match = {
       ...one.parts.match,
       coverage: roundScore(coverage.own + coverage.gloss),
       subjectPenalty,
+      tokenSimilarity,
       matchScore,
     };
     return { ...one, relevance: asProbability(gate.score * matchScore + base), parts: { ...one.parts, match } };
@@ -76,8 +104,16 @@ function measureQuestion({ whom, words, documents }: Evidence): number {
     gate.logDocuments * Math.log(Math.max(1, documents)) +
     (isNamed ? gate.named : 0) +
     (whom?.isPersonal === true ? gate.personal : 0) +
+    (isNamed || whom?.isPersonal === true ? 0 : gate.unknownWords * measureUnknown(words)) +
     (whom?.otherNames.some((name) => isNowhere(name, words)) === true ? gate.unknownName : 0)
   );
+}
+
+/** The share of words that no memory has, weighed by rarity. */
+function measureUnknown(words: Evidence['words']): number {
+  const all = words.reduce((sum, { weight }) => sum + weight, 0);
+  const unknown = words.reduce((sum, { weight, place }) => sum + (place < 0 ? weight : 0), 0);
+  return all === 0 ? 0 : unknown / all;
 }
 
 /** Whether no memory has a word. Stems differ from their words in the last letters. */
@@ -87,14 +123,28 @@ function isNowhere(word: string, words: Evidence['words']): boolean {
 
 /** Each of the two stands in for the other where only one channel was searched. */
 function scoreMatch(
-  { similarity, rerankScore }: MatchParts,
+  { memory, parts }: Ranked,
   { own, gloss }: Coverage,
-  { words, isCrossEncoded }: Evidence,
+  tokenSimilarity: number | null,
+  { words, isCrossEncoded, asksWho }: Evidence,
 ): number {
+  const { similarity, rerankScore } = parts.match as MatchParts;
   const meaning = similarity ?? 0.5 * (own + gloss);
   const read = isCrossEncoded ? crossEncoderWeight * ((rerankScore ?? 0) - 0.5) : 0;
+  const byTokens = tokenWeight * (tokenSimilarity ?? expectTokenSimilarity(meaning));
   const byWords = coverageWeights.own * own + coverageWeights.gloss * gloss;
-  return read + meaning + (words.length === 0 ? coverageWeights.own * meaning : byWords);
+  const byName = asksWho && memory.namesSomebody ? nameWeight : 0;
+  return read + meaning + byTokens + byName + (words.length === 0 ? coverageWeights.own * meaning : byWords);
+}
+
+function findTokenSimilarity({ id }: Candidate, { tokenSimilarities }: Evidence): number | null {
+  const found = tokenSimilarities.get(id);
+  return found === undefined ? null : roundScore(found);
+}
+
+/** What a comparison word by word mostly gives for this similarity, on the development questions. */
+function expectTokenSimilarity(similarity: number): number {
+  return 0.068 + 0.628 * similarity;
 }
 
 /** Shares of the question's words, weighed by rarity. */

@@ -55,7 +55,9 @@ export interface MatchParts {
   coverage: number | null;
   /** What it loses for being about somebody else; null in a search. */
   subjectPenalty: number | null;
-  /** Similarity, coverage and penalty together: what its relevance is measured on. Null in a search. */
+  /** How well it has each word of the question, by meaning; null where it was not compared word by word. */
+  tokenSimilarity: number | null;
+  /** All of these together: what its relevance is measured on. Null in a search. */
   matchScore: number | null;
 }
 

@@ -56,6 +56,11 @@ const calledPredicates = ['called', 'goes_by', 'prefers_to_be_called'].map(predi
 const mostWords = 60;
 const longestName = 4;
 
+/** Returns whether a text asks who somebody is. */
+export function asksWho(text: string): boolean {
+  return /\b(who|whom|whose)\b/i.test(text);
+}
+
 /** Reads whom a question names. Null for a text that is too long to be one. */
 export function readQuestion(given: string): Question | null {
   const text = nameInLaws(given);

@@ -32,6 +32,7 @@ const matchNames = [
   'coverage',
   'subjectPenalty',
   'matchScore',
+  'tokenSimilarity',
 ] as const satisfies (keyof MatchParts)[];
 const usualMatch: MatchParts = {
   similarity: null,
@@ -47,6 +48,7 @@ const usualMatch: MatchParts = {
   coverage: null,
   subjectPenalty: null,
   matchScore: null,
+  tokenSimilarity: null,
 };
 
 type Values = (number | boolean | null)[];
