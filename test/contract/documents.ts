@@ -487,6 +487,7 @@ export const contractMatches = graphql(/* GraphQL */ `
       score
       relevance
       isWarning
+      isFresh
       memory {
         ...ContractMemory
       }

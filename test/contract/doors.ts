@@ -7,6 +7,7 @@ import { MemoryError } from '../../src/shared/errors.ts';
 import { effectiveConfidence } from '../../src/memory/confidence.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
 import { ingestEpisodes, storeEpisode, type StoreEpisodeInput } from '../../src/memory/episodes/episodes.ts';
+import { isFresh } from '../../src/memory/episodes/fresh.ts';
 import { storeFact } from '../../src/memory/facts/facts.ts';
 import type { StoreFactInput } from '../../src/memory/facts/fact-values.ts';
 import { generationOf, type Generational } from '../../src/memory/generation.ts';
@@ -168,7 +169,7 @@ export interface LinkView {
 }
 
 /** A memory that was found, flat. */
-export type MatchView = View & { score: number; relevance: number; isWarning: boolean };
+export type MatchView = View & { score: number; relevance: number; isWarning: boolean; isFresh: boolean };
 
 export interface ContextView {
   text: string;
@@ -339,11 +340,18 @@ function viewsOf({ results }: SearchOutcome, context: MemoryContext): MatchView[
     score,
     relevance,
     isWarning: memory.maturity === 'anti_pattern',
+    isFresh: memory.type === 'episode' && isFresh(memory.row),
   }));
 }
 
 function flatten(answer: View): MatchView[] {
-  const results = answer['results'] as { memory: View; score: number; relevance: number; isWarning: boolean }[];
+  const results = answer['results'] as {
+    memory: View;
+    score: number;
+    relevance: number;
+    isWarning: boolean;
+    isFresh: boolean;
+  }[];
   return results.map(({ memory, ...match }) => ({ ...memory, ...match }));
 }
 

@@ -52,7 +52,7 @@ describe('the handle of a memory', () => {
 
       expect(text).toMatch(new RegExp(`plays the ${word} \\[.*, ${handleOf(id)}\\]\n`));
       expect(text).toMatch(new RegExp(`Tune the ${word} \\[.*, ${handleOf(rule.id)}\\]`));
-      expect(text).toContain(`- [just now, ${handleOf(episode.id)}] The ${word} fell`);
+      expect(text).toContain(`- [just now, not consolidated, ${handleOf(episode.id)}] The ${word} fell`);
 
       const fact = { type: 'fact' as const, id: handleOf(id) };
       expect(await door.getMemory(fact)).toMatchObject({ id });

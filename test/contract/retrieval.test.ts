@@ -81,7 +81,6 @@ describe('what is remembered', () => {
         scope,
         importance: 9,
       });
-      await door.storeEpisode({ butler: scope, content: 'took two trains' });
       const found = await door.recall({ topic: 'trains', scope });
 
       expect(found.map(({ type }) => String(type)).toSorted()).toEqual(['fact', 'rule']);
@@ -129,9 +128,11 @@ describe('what is remembered', () => {
       expect(await door.explain('bees', { type: 'fact', id: fact.id })).toMatchObject({ came: false });
     });
 
-    it('is explained as it is answered: an episode is not recalled unless episodes are asked for', async () => {
+    it('is explained as it is answered: a consolidated episode is not recalled unless episodes are asked for', async () => {
       const scope = newScope();
       const { id } = await door.storeEpisode({ butler: scope, content: 'the beehive was moved' });
+      const { run } = await door.claimConsolidation({ butler: scope });
+      await door.submitConsolidation(run?.id ?? '', { new_facts: [] });
       await door.storeFact({ subject: 'user', predicate: scope, content: 'the beehive was moved', scope });
       const episode = { type: 'episode', id } as const;
       const wasFound = (found: MatchView[]): boolean => found.some((match) => match.id === id);

@@ -107,7 +107,8 @@ describe('a memory that does not come is dropped by', () => {
   it('type when another type is asked for', async () => {
     const memory = await episode('drinks tea');
 
-    expect(await stageOf(inRecall(memory))).toBe('type');
+    expect(await stageOf(inRecall(memory, { types: ['fact'] }))).toBe('type');
+    expect((await inRecall(memory)).came).toBe(true);
     expect(await stageOf(inContext(memory, { includeEpisodes: false }))).toBe('type');
     expect((await inContext(memory)).came).toBe(true);
   });
@@ -177,13 +178,13 @@ describe('a memory that does not come is dropped by', () => {
   it('limit when others rank better', async () => {
     await fact('drinks tea', { importance: 9 });
     const memory = await fact('drinks tea with milk', { importance: 1 });
-    const old = await episode('tea');
+    const old = await episode('wooden furniture polish');
     await retrieval.after(1, () => episode('more tea'));
 
     expect(await stageOf(inRecall(memory, { limit: 1 }))).toBe('limit');
     expect(await stageOf(inRecall(memory, { limit: 1, kind: 'search' }))).toBe('limit');
     await retrieval.after(1, async () =>
-      expect(await stageOf(inContext(old, {}, configured({ recentEpisodes: 1 })))).toBe('limit'),
+      expect(await stageOf(inContext(old, {}, configured({ recentEpisodes: 1 })))).toBe('relevance_floor'),
     );
   });
 

@@ -27,10 +27,12 @@ async function ripen(id: string, maturity: string): Promise<void> {
 }
 
 describe('recall', () => {
-  it('brings facts and rules, and episodes only when asked', async () => {
+  it('brings facts and rules, and consolidated episodes only when asked', async () => {
     await fact('drinks tea');
     await storeRule(context, { content: 'Serve tea at five' });
-    await storeEpisode(context, { butler: 'alfred', content: 'tea was served' });
+    const { id } = await storeEpisode(context, { butler: 'alfred', content: 'tea was served' });
+    const where = { tenantId_id: { tenantId: context.principal.tenantId, id } };
+    await context.db.client.episode.update({ where, data: { consolidationStatus: 'consolidated' } });
 
     const types = async (asked?: 'episode'[]): Promise<string[]> =>
       (await recallMemories(context, { topic: 'tea', types: asked })).results

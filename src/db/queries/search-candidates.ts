@@ -143,6 +143,9 @@ function shownColumns(type: MemoryType): Record<string, string> {
     kind: isFact ? 'm.kind' : 'NULL::text',
     observedAt: isRule ? 'NULL::float8' : milliseconds('m.observed_at'),
     validTo: isFact ? milliseconds('m.valid_to') : 'NULL::float8',
+    askedByUserAt: isRule ? milliseconds('m.asked_by_user_at') : 'NULL::float8',
+    consolidationStatus: isEpisode ? 'm.consolidation_status' : 'NULL::text',
+    hiddenSpans: isEpisode ? 'm.hidden_spans' : 'NULL::jsonb',
     sealedContent: isFact ? 'm.sealed_content::text' : 'NULL::text',
     dataKeyId: isFact ? 'm.data_key_id' : 'NULL::uuid',
   };
@@ -196,7 +199,15 @@ function aggregateColumns(query: CandidateQuery): Prisma.Sql {
   return Prisma.raw(lists.join(', '));
 }
 
-const moments = new Set(['createdAt', 'happenedAt', 'lastReferencedAt', 'lastConfirmedAt', 'observedAt', 'validTo']);
+const moments = new Set([
+  'createdAt',
+  'happenedAt',
+  'lastReferencedAt',
+  'lastConfirmedAt',
+  'observedAt',
+  'validTo',
+  'askedByUserAt',
+]);
 
 /** Makes an object of each place of the lists, list by list: object by object takes five times as long. */
 function readCandidates(answer: string | null | undefined): Candidate[] {

@@ -9,7 +9,7 @@ const common = ['id', 'version', 'content', 'importance', 'createdAt', 'lastRefe
 const decaying = ['scope', 'permanence', 'confidence', 'decayRate', 'lastConfirmedAt'];
 const ofFacts = ['subject', 'predicate', 'kind', 'observedAt', 'validTo', 'sealedContent', 'dataKeyId'];
 const columns: Record<MemoryType, readonly string[]> = {
-  episode: [...common, 'observedAt', 'hiddenSpans'],
+  episode: [...common, 'observedAt', 'consolidationStatus', 'hiddenSpans'],
   fact: [...common, ...decaying, ...ofFacts],
   rule: [...common, ...decaying, 'maturity', 'askedByUserAt'],
 };

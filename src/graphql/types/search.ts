@@ -1,3 +1,4 @@
+import { isFresh } from '../../memory/episodes/fresh.ts';
 import { effectiveConfidence } from '../../memory/confidence.ts';
 import { memoryTypeOf } from '../../memory/memories.ts';
 import { viewedAt } from '../../memory/history/snapshots.ts';
@@ -117,6 +118,10 @@ const MemoryMatchRef = builder.objectRef<Ranked<LoadedMemory>>('MemoryMatch').im
       description: 'Whether it is an anti-pattern: a rule that says what not to do.',
       resolve: ({ memory }) => memory.maturity === 'anti_pattern',
     }),
+    isFresh: t.boolean({
+      description: 'Whether it is an episode that waits to be consolidated: nothing was learned from it so far.',
+      resolve: ({ memory }) => memory.type === 'episode' && isFresh(memory.row),
+    }),
     parts: t.field({
       type: MatchPartsRef,
       description: 'How well it matches, by channel.',
@@ -208,7 +213,11 @@ const RecallInputType = builder.inputType('RecallInput', {
   description: 'What to recall, and where.',
   fields: (t) => ({
     topic: t.string({ required: true, description: 'What it is about, in any words.' }),
-    types: t.field({ type: [MemoryTypeEnum], description: 'Only these. Default: facts and rules.' }),
+    types: t.field({
+      type: [MemoryTypeEnum],
+      description:
+        'Only these. Default: facts and rules, and last at most three episodes that wait to be consolidated.',
+    }),
     ...filterFields(t),
   }),
 });
@@ -305,7 +314,8 @@ builder.queryFields((t) => ({
   }),
   recall: t.field({
     type: SearchAnswerRef,
-    description: 'Recalls what matters most about a topic: relevance, importance, recency and confidence together.',
+    description:
+      'Recalls what matters most about a topic: relevance, importance, recency and confidence together. Episodes come without what no longer holds.',
     complexity: 20,
     args: {
       ...countReferenceArgument,

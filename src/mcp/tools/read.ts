@@ -7,12 +7,13 @@ const matchFields = /* GraphQL */ `
   intent
   candidates
   receiptId
-  results { score relevance isWarning ${inlined}: memory { ${briefMemoryFields} } }
+  results { score relevance isWarning isFresh ${inlined}: memory { ${briefMemoryFields} } }
 `;
 
 interface MatchResult extends MemoryResult {
   score: number;
   is_warning: boolean;
+  is_fresh: boolean;
   asked_by_user_at?: string | null;
 }
 
@@ -108,7 +109,8 @@ function describeMatches({ results }: MatchesResult, nothing: string): string {
     .map((match) => {
       const { score, is_warning: isWarning } = match;
       const asked = match.asked_by_user_at && !isWarning ? ', asked by the user' : '';
-      return `${isWarning ? 'WARNING ' : ''}${nameOf(match)} (${score.toFixed(3)}${asked}): ${stateInertly(match)}`;
+      const fresh = match.is_fresh ? ', not consolidated' : '';
+      return `${isWarning ? 'WARNING ' : ''}${nameOf(match)} (${score.toFixed(3)}${asked}${fresh}): ${stateInertly(match)}`;
     })
     .join('\n');
 }

@@ -1,7 +1,7 @@
 import type { MemoryContext } from '../../memory/context.ts';
 import { findOutdated, type Sayings } from '../../memory/outdated/find-outdated.ts';
-import { isEmptySpeech } from '../../memory/outdated/sentences.ts';
-import { joinSpans, leaveOut, type Span } from '../../memory/spans.ts';
+import { joinSpans, type Span } from '../../memory/spans.ts';
+import { cutRow } from '../pipeline/leave-outdated.ts';
 import { drop, type Ranked } from '../pipeline/ranked.ts';
 import type { ContextQuestion, ContextRanking, ShownMemory } from './rank-context.ts';
 
@@ -56,7 +56,6 @@ function spansToCut(sayings: Sayings | undefined, shownIds: ReadonlySet<string>)
 function cutEpisode(one: Ranked<ShownMemory>, spans: readonly Span[]): Ranked<ShownMemory> {
   const { memory } = one;
   if (memory.type !== 'episode' || spans.length === 0) return one;
-  const content = leaveOut(memory.row.content, spans);
-  if (isEmptySpeech(content)) return drop(one, 'outdated');
-  return { ...one, memory: { ...memory, leftOut: spans, row: { ...memory.row, content } } };
+  const row = cutRow(memory.row, spans);
+  return row === null ? drop(one, 'outdated') : { ...one, memory: { ...memory, leftOut: spans, row } };
 }

@@ -1,18 +1,19 @@
 import { handleOf } from '../../shared/handles.ts';
 import { inertText } from '../../shared/untrusted-text.ts';
 import { effectiveConfidence } from '../../memory/confidence.ts';
+import { isFresh } from '../../memory/episodes/fresh.ts';
 import { readsAsNote } from '../../memory/facts/note-key.ts';
 import type { AsStored } from '../../db/stored-fact.ts';
 import { findWords } from '../../shared/words.ts';
 import type { Episode, Fact, Rule } from '../../generated/prisma/client.ts';
-import { askedByUser } from './sections.ts';
+import { askedByUser, notConsolidated } from './sections.ts';
 
 type Common = 'id' | 'version' | 'content' | 'importance' | 'createdAt' | 'lastReferencedAt';
 type Decaying = 'scope' | 'permanence' | 'confidence' | 'decayRate' | 'lastConfirmedAt';
 type OfFact = 'subject' | 'predicate' | 'kind' | 'observedAt' | 'validTo' | 'sealedContent' | 'dataKeyId';
 type FactToShow = Pick<Fact, Common | Decaying | OfFact>;
 type RuleToShow = Pick<Rule, Common | Decaying | 'maturity' | 'askedByUserAt'>;
-type EpisodeToShow = Pick<Episode, Common | 'observedAt'>;
+type EpisodeToShow = Pick<Episode, Common | 'observedAt' | 'consolidationStatus'>;
 
 /** As much of a memory as its line is written from. */
 export type MemoryToShow =
@@ -107,8 +108,10 @@ const dayAndMonth = { day: 'numeric', month: 'long', timeZone: 'UTC' } as const;
 const dayOfYear = new Intl.DateTimeFormat('en-GB', dayAndMonth);
 const wholeDate = new Intl.DateTimeFormat('en-GB', { ...dayAndMonth, year: 'numeric' });
 
-function episodeLine({ id, content, observedAt, createdAt }: EpisodeToShow, at: Date): string {
-  return `- [${age(observedAt ?? createdAt, at)}, ${handleOf(id)}] ${inertText(content)}`;
+function episodeLine(episode: EpisodeToShow, at: Date): string {
+  const { id, content, observedAt, createdAt } = episode;
+  const notes = [age(observedAt ?? createdAt, at), ...(isFresh(episode) ? [notConsolidated] : []), handleOf(id)];
+  return `- [${notes.join(', ')}] ${inertText(content)}`;
 }
 
 function confidenceNote(memory: FactToShow | RuleToShow, at: Date): string[] {

@@ -11,13 +11,13 @@ import { hasCondition } from '../../memory/rules/rule-condition.ts';
 import type { Maturity } from '../../memory/rules/rule-maturity.ts';
 import { findCrowded, findDuplicates } from '../pipeline/diversify.ts';
 import { matchTokens } from '../pipeline/match-tokens.ts';
-import { rankMatches, type RankedMatches } from '../pipeline/rank-matches.ts';
+import { rankMatches } from '../pipeline/rank-matches.ts';
 import { drop, isKept, newestFirst, type Ranked } from '../pipeline/ranked.ts';
 import { isRelevant, measureParts, measureRecency, relevanceFloor } from '../pipeline/score.ts';
 import type { Stopwatch } from '../pipeline/stopwatch.ts';
 import type { PreparedSearch } from '../plan/prepared-search.ts';
 import type { Intent } from '../query/intent.ts';
-import { prepareRecall, recalledTypes, scoreMatches } from '../recall.ts';
+import { mostFresh, prepareFresh, prepareRecall, recalledTypes, scoreRecall } from '../recall.ts';
 import { completeSearchFilter } from '../search.ts';
 import { identityFacts } from './identity.ts';
 import type { MemoryToOpen, MemoryToShow } from './memory-lines.ts';
@@ -60,14 +60,17 @@ export async function rankForContexts(
   stopwatch: Stopwatch,
 ): Promise<ContextRanking[]> {
   const searches = questions.map((question) => prepareMatching(context, question));
+  const fresh = questions.map((question) => prepareFreshEpisodes(context, question));
+  const all = [...searches, ...fresh.filter((search) => search !== null)];
   const statements = questions.map((question) => selectStanding(context, question));
-  const { matches: ranked, answers } = await rankMatches(context, searches, stopwatch, statements);
-  const matches = await matchTokens(context, searches, ranked, stopwatch);
+  const { matches: ranked, answers } = await rankMatches(context, all, stopwatch, statements);
+  const matches = await matchTokens(context, all, ranked, stopwatch);
   return stopwatch.time('score', () =>
     Promise.all(
       questions.map(async (question, place) => {
         const search = searches[place] as PreparedSearch;
-        const scored = scoreMatches(context, search, matches[place] as RankedMatches);
+        const recall = { search, fresh: fresh[place] ?? null };
+        const scored = scoreRecall(context, recall, (one) => matches[all.indexOf(one)]).flat();
         const standing = await openMemories(context, readMemoriesToShow(answers[place]) as unknown as MemoryToOpen[]);
         return rankForContext(context, question, search.routing.intent, standing, scored);
       }),
@@ -92,6 +95,15 @@ export function filterOfContext(
 function prepareMatching(context: MemoryContext, { prompt, butler, mostOfType }: ContextQuestion): PreparedSearch {
   const input = { topic: prompt, scope: butler, limit: mostOfType };
   return { ...prepareRecall(context, input), toShow: true };
+}
+
+/** Prepares the search of fresh episodes that match; null where no episodes are asked for. */
+function prepareFreshEpisodes(
+  context: MemoryContext,
+  { prompt, butler, recentEpisodes }: ContextQuestion,
+): PreparedSearch | null {
+  const search = recentEpisodes === 0 ? null : prepareFresh(context, { topic: prompt, scope: butler });
+  return search === null ? null : { ...search, toShow: true };
 }
 
 function selectStanding(context: MemoryContext, question: ContextQuestion): Prisma.Sql {
@@ -153,7 +165,7 @@ export function byScore(a: Ranked<ShownMemory>, b: Ranked<ShownMemory>): number 
   return b.score - a.score || newestFirst(a.memory.row, b.memory.row);
 }
 
-/** Scores what is in every context. An episode is there for having just happened, and not for what it is about. */
+/** Scores what is in every context. An episode is there for having just happened, whatever it is about. */
 function rankStanding(
   { config }: MemoryContext,
   { at }: ContextQuestion,
@@ -162,21 +174,20 @@ function rankStanding(
 ): Ranked<ShownMemory> {
   const { retrieval } = config.memory;
   const kept = { memory, droppedBy: null, reason: null };
-  if (memory.type === 'episode') {
-    const happenedAt = memory.row.observedAt ?? memory.row.createdAt;
-    const parts = { match: null, composite: null };
-    return { ...kept, score: measureRecency(happenedAt, at, retrieval), relevance: 0, parts };
-  }
   const match = scored.find((one) => one.memory.id === memory.id);
   if (match !== undefined && isRelevant(match)) return { ...match, ...kept };
+  if (memory.type === 'episode') {
+    const recency = measureRecency(memory.row.observedAt ?? memory.row.createdAt, at, retrieval);
+    return { ...kept, score: relevanceFloor * recency, relevance: 0, parts: { match: null, composite: null } };
+  }
   const { relevance, parts } = match ?? { relevance: 0, parts: { match: null } };
   const composite = measureParts({ type: memory.type, ...memory.row }, relevance, at, retrieval);
   return { ...kept, score: relevanceFloor * composite.baseline, relevance, parts: { match: parts.match, composite } };
 }
 
-/** Keeps as many facts, and as many rules, as a channel brings: neither may crowd the other out. */
+/** Keeps as many facts, and as many rules, as a channel brings: neither may crowd the other out. Of fresh episodes, a few. */
 function limitTypes({ mostOfType }: ContextQuestion, scored: readonly Ranked[]): Ranked[] {
-  const left: Record<MemoryType, number> = { fact: mostOfType, rule: mostOfType, episode: 0 };
+  const left: Record<MemoryType, number> = { fact: mostOfType, rule: mostOfType, episode: mostFresh };
   return scored.map((one) => (isKept(one) && left[one.memory.type]-- <= 0 ? drop(one, 'limit') : one));
 }
 

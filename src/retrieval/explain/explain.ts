@@ -1,5 +1,6 @@
 import type { MemoryFilter } from '../../db/sql/memory-filter.ts';
 import type { MemoryContext } from '../../memory/context.ts';
+import { isFresh } from '../../memory/episodes/fresh.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { referenceKey, type Memory } from '../../memory/memories.ts';
 import { onlyButlerOf } from '../../memory/reach.ts';
@@ -11,7 +12,7 @@ import { loadStates } from '../pipeline/load.ts';
 import type { DropStage, Ranked } from '../pipeline/ranked.ts';
 import { relevanceFloor } from '../pipeline/score.ts';
 import { matchesToRank } from '../query/defaults.ts';
-import { prepareRecall, recallMemories, type RecallInput } from '../recall.ts';
+import { prepareFresh, prepareRecall, recallMemories, type RecallInput } from '../recall.ts';
 import { prepareSearch, searchMemories, type SearchOutcome } from '../search.ts';
 import { findFilterDrop } from './filter-drop.ts';
 
@@ -53,7 +54,7 @@ export async function explainMemory(
   const memory = await resolveReference(context, input.memory);
   const asked = 'triggerPrompt' in input ? askContext(context, input) : askQuery(context, input);
   const found = await findInAnyState(context, memory, asked.filter);
-  const filterDrop = found === null ? null : await findFilterDrop(context, found, asked.filter);
+  const filterDrop = found === null ? null : await findFilterDrop(context, found, asked.filterFor(found));
   // To a butler, what is in the scope of another one does not exist.
   const isHidden = filterDrop?.stage === 'scope' && onlyButlerOf(context) !== null;
   const part =
@@ -78,6 +79,8 @@ interface Asked {
   kind: MemoryExplanation['kind'];
   query: string;
   filter: MemoryFilter;
+  /** The filter that a memory has to pass. */
+  filterFor(memory: Memory): MemoryFilter;
   answer(memory: MemoryReference): Promise<Part>;
 }
 
@@ -96,23 +99,29 @@ function describeMissing({ type, id }: MemoryReference, { isPast }: MemoryFilter
 }
 
 function askContext(context: MemoryContext, input: ExplainContextInput): Asked {
+  const filter = filterOfContext(context, prepareContext(context, input));
   return {
     kind: 'context',
     query: input.triggerPrompt,
-    filter: filterOfContext(context, prepareContext(context, input)),
+    filter,
+    filterFor: () => filter,
     answer: (memory) => explainInContext(context, input, memory),
   };
 }
 
 /** The filter is that of the prepared query itself, so that an explanation cannot contradict the answer. */
-function askQuery(context: MemoryContext, { query, kind, memory: _memory, ...filter }: ExplainQueryInput): Asked {
-  const search = { ...filter, query };
-  const recall = { ...filter, topic: query };
+function askQuery(context: MemoryContext, { query, kind, memory: _memory, ...given }: ExplainQueryInput): Asked {
+  const search = { ...given, query };
+  const recall = { ...given, topic: query };
   const isSearch = kind === 'search';
+  const { filter } = isSearch ? prepareSearch(context, search) : prepareRecall(context, recall);
   return {
     kind: kind ?? 'recall',
     query,
-    filter: (isSearch ? prepareSearch(context, search) : prepareRecall(context, recall)).filter,
+    filter,
+    // A recall looks for fresh episodes by a filter of its own.
+    filterFor: ({ type, row }) =>
+      (!isSearch && type === 'episode' && isFresh(row) ? prepareFresh(context, recall)?.filter : null) ?? filter,
     answer: async (memory) => {
       const outcome = await (isSearch ? searchMemories(context, search) : recallMemories(context, recall));
       return explainOutcome(context, outcome, memory);
@@ -136,7 +145,10 @@ async function explainInContext(
   const ranked = considered.find(({ memory }) => memory.id === id);
   if (ranked === undefined && type === 'episode') {
     const { recentEpisodes } = context.config.memory.retrieval.context;
-    return { stage: 'limit', reason: `it is not among the newest ${recentEpisodes} of its butler` };
+    return {
+      stage: 'limit',
+      reason: `it is not among the newest ${recentEpisodes} of its butler, nor among the fresh ones that match`,
+    };
   }
   if (ranked === undefined) return describeNoMatch(mostOfType);
   for (const section of sectionNames) {

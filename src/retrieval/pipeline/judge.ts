@@ -74,8 +74,10 @@ const gate = {
 
 /** Sets the relevance of each memory: the probability that it answers the question. Keeps their order. */
 export function judge(ranked: readonly Ranked[], evidence: Evidence): Ranked[] {
-  const base = measureQuestion(evidence);
+  const ofLearned = measureQuestion(evidence, true);
+  const ofEpisodes = measureQuestion(evidence, false);
   return ranked.map((one) => {
+    const base = one.memory.type === 'episode' ? ofEpisodes : ofLearned;
     if (one.parts.match === null) return one;
     const coverage = measureCoverage(one.memory, evidence);
     const subjectPenalty = measurePenalty(one.memory, evidence.whom);
@@ -97,14 +99,15 @@ export function shiftProbability(relevance: number, matchScore: number): number 
   return asProbability(Math.log(relevance / (1 - relevance)) + gate.score * matchScore);
 }
 
-function measureQuestion({ whom, words, documents }: Evidence): number {
+/** That a question speaks of a person is no sign for episodes: they have no subject by which they could miss the person. */
+function measureQuestion({ whom, words, documents }: Evidence, hasSubjects: boolean): number {
   const isNamed = whom !== null && ['named', 'relation', 'user'].includes(whom.kind);
   return (
     gate.constant +
     gate.logDocuments * Math.log(Math.max(1, documents)) +
-    (isNamed ? gate.named : 0) +
-    (whom?.isPersonal === true ? gate.personal : 0) +
-    (isNamed || whom?.isPersonal === true ? 0 : gate.unknownWords * measureUnknown(words)) +
+    (hasSubjects && isNamed ? gate.named : 0) +
+    (hasSubjects && whom?.isPersonal === true ? gate.personal : 0) +
+    (hasSubjects && (isNamed || whom?.isPersonal === true) ? 0 : gate.unknownWords * measureUnknown(words)) +
     (whom?.otherNames.some((name) => isNowhere(name, words)) === true ? gate.unknownName : 0)
   );
 }

@@ -12,16 +12,20 @@ import type { Ranked } from './ranked.ts';
 
 export type LoadedMemory = Candidate & Memory;
 
-/** Loads the rows of what several searches found, each in the state that it searched. Leaves out what is gone meanwhile. */
+/**
+ * Loads the rows of what several searches found, each in the state that it searched. Leaves out what is gone meanwhile.
+ * Hidden spans are masked, unless the caller does that.
+ */
 export async function loadRows(
   context: MemoryContext,
   searches: readonly { filter: MemoryFilter }[],
   ranked: readonly (readonly Ranked[])[],
+  { isMasked = true }: { isMasked?: boolean } = {},
 ): Promise<Ranked<LoadedMemory>[][]> {
   const wanted = searches.map(({ filter }, place) => {
     return { filter, references: (ranked[place] ?? []).map(({ memory }) => memory) };
   });
-  const rows = await loadStates(context, wanted);
+  const rows = await loadStates(context, wanted, isMasked);
   return ranked.map((all, place) =>
     all.flatMap((one) => {
       const row = rows[place]?.get(referenceKey(one.memory));
@@ -39,22 +43,27 @@ export interface WantedRows {
 export async function loadStates(
   context: MemoryContext,
   wanted: readonly WantedRows[],
+  isMasked = true,
 ): Promise<Map<string, MemoryRow>[]> {
   const present = wanted.filter(({ filter, references }) => !filter.isPast && references.length > 0);
   const statements = present.map(({ filter, references }) => selectMemoryRows(filter.tenantId, references));
   const answers = statements.length === 0 ? [] : await context.db.roundTrip(statements);
   const loaded = new Map<WantedRows, Map<string, MemoryRow>>();
-  for (const [place, one] of present.entries()) loaded.set(one, await openRows(context, answers[place]));
+  for (const [place, one] of present.entries()) loaded.set(one, await openRows(context, answers[place], isMasked));
   return Promise.all(wanted.map(async (one) => loaded.get(one) ?? loadPast(context, one)));
 }
 
 /** Decrypts sealed facts. A fact that cannot be decrypted is left out. */
-async function openRows(context: MemoryContext, answer: string | null | undefined): Promise<Map<string, MemoryRow>> {
+async function openRows(
+  context: MemoryContext,
+  answer: string | null | undefined,
+  isMasked: boolean,
+): Promise<Map<string, MemoryRow>> {
   const stored = [...memoriesByKey(answer)];
   const opened = new Map<string, MemoryRow>();
   for (const [key, row] of stored) {
     const [readable] = await openReadable(context, [row]);
-    if (readable !== undefined) opened.set(key, maskFor(context, readable));
+    if (readable !== undefined) opened.set(key, isMasked ? maskFor(context, readable) : readable);
   }
   return opened;
 }
