@@ -9,11 +9,12 @@ import { redactConfig } from '../config/redact-config.ts';
 import type { Config } from '../config/schema.ts';
 import { embedderOptions } from '../create-memory.ts';
 import { openDatabase, type Database } from '../db/database.ts';
-import { pendingMigrations } from '../db/migrate.ts';
 import { createEmbedder } from '../embedding/create-embedder.ts';
 import { createLogger } from '../shared/logger.ts';
 import { unwrapDataKey } from '../encryption/data-key.ts';
-import { describeModel, findModelChanges } from '../memory/embedding-versions.ts';
+import { checkMigrations, checkVectors, type CheckResult } from '../lifecycle/checks.ts';
+import { ModelHealth } from '../lifecycle/model-health.ts';
+import { describeModel } from '../memory/embedding-versions.ts';
 import { createVault, findMasterKey, requireMasterKeys, type Vault } from '../encryption/vault.ts';
 import { packageManifest } from '../shared/package-root.ts';
 import { printLine } from './run.ts';
@@ -105,7 +106,7 @@ async function examineDatabase(config: Config): Promise<Finding[]> {
   try {
     return [
       opened,
-      await find('migrations', () => describeMigrations(db)),
+      await find('migrations', () => describeCheck(checkMigrations(db), 'all applied')),
       await find('indexes', () => describeIndexes(db)),
       await find('embedding versions', () => describeVersions(db, config)),
       await find('data keys', () => describeDataKeys(db, createVault(config, silent))),
@@ -129,10 +130,11 @@ async function describeServer(db: Database): Promise<string[]> {
   ];
 }
 
-async function describeMigrations(db: Database): Promise<string[]> {
-  const pending = await pendingMigrations(db);
-  if (pending.length > 0) throw new Error(`not applied: ${pending.join(', ')}`);
-  return ['all applied'];
+/** Health runs the same check. */
+async function describeCheck(check: Promise<CheckResult>, whenOk: string): Promise<string[]> {
+  const { status, detail } = await check;
+  if (status !== 'ok') throw new Error(detail ?? status);
+  return [whenOk];
 }
 
 /** An index that was left invalid by an interrupted build is there, costs writes and is never used. */
@@ -151,10 +153,8 @@ async function describeIndexes(db: Database): Promise<string[]> {
 async function describeVersions(db: Database, config: Config): Promise<string[]> {
   const embedder = await createEmbedder(embedderOptions(config, silent));
   try {
-    const changes = await findModelChanges(db, embedder.model);
-    if (changes.length === 0) return ['every tenant has vectors of the configured model, or none'];
-    const tenants = changes.map(({ tenantId, stored }) => `tenant ${tenantId} has vectors of ${describeModel(stored)}`);
-    throw new Error(tenants.join('; '));
+    const check = checkVectors(new ModelHealth({ db, embedder }));
+    return await describeCheck(check, 'every tenant has vectors of the configured model, or none');
   } finally {
     await embedder.close();
   }

@@ -7,16 +7,15 @@ import { currentCaller } from '../auth/caller.ts';
 import { createGrantWatch, type GrantWatch } from '../auth/grant-watch.ts';
 import type { MemoryCore } from '../create-memory.ts';
 import type { Config } from '../config/schema.ts';
-import { pendingMigrations } from '../db/migrate.ts';
 import { MemoryError } from '../shared/errors.ts';
 import type { GraphQLContext } from '../graphql/context.ts';
 import { createOperations, type Operation, type Operations } from '../graphql/execute.ts';
 import { createGraphQLHttpDoor } from '../graphql/http.ts';
 import { schema } from '../graphql/schema.ts';
-import { createHealthProbe, type CheckFunction, type HealthProbe } from '../lifecycle/health.ts';
+import { checkMigrations, checkModel, checkSchedules, ok, starting } from '../lifecycle/checks.ts';
+import { createHealthProbe, type HealthProbe } from '../lifecycle/health.ts';
 import { createLimits, type Limits } from '../limits/limits.ts';
 import { ModelHealth } from '../lifecycle/model-health.ts';
-import { describeTroubles, readSchedules } from '../lifecycle/schedules.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createMcpHttpDoor, type McpHttpDoor } from '../mcp/http.ts';
 import { bindSurface, createMcpServer, selectTools } from '../mcp/server.ts';
@@ -147,8 +146,8 @@ function watchParts(core: MemoryCore, queue: () => Queue | undefined): HealthPro
   const modelHealth = new ModelHealth(core);
   const checks = {
     database: async () => core.db.ping().then(() => ok),
-    migrations: () => checkMigrations(core),
-    model: () => checkModel(core, modelHealth),
+    migrations: () => checkMigrations(core.db),
+    model: () => checkModel(core.embedder, modelHealth),
     queue: async () =>
       queue()
         ?.check()
@@ -214,29 +213,6 @@ function createMcpDoor({ config, now }: MemoryCore, newServer: NewMcpServer): Mc
     bodyLimitBytes,
     sessions: sessions ? { idleSeconds, maxSessions, now } : undefined,
   });
-}
-
-const ok: Awaited<ReturnType<CheckFunction>> = { status: 'ok', detail: null };
-const starting: Awaited<ReturnType<CheckFunction>> = { status: 'starting', detail: 'not started yet' };
-
-async function checkMigrations({ db }: MemoryCore): ReturnType<CheckFunction> {
-  const pending = await pendingMigrations(db);
-  return pending.length === 0 ? ok : { status: 'failed', detail: `not applied: ${pending.join(', ')}` };
-}
-
-/** A job that does not run is no reason to send requests elsewhere, but somebody should look. */
-async function checkSchedules(core: MemoryCore): ReturnType<CheckFunction> {
-  const schedules = await readSchedules(core, null);
-  const isIll = schedules.some(({ status }) => status === 'missed' || status === 'failing');
-  return { status: isIll ? 'degraded' : 'ok', detail: describeTroubles(schedules) };
-}
-
-async function checkModel({ embedder }: MemoryCore, modelHealth: ModelHealth): ReturnType<CheckFunction> {
-  const { state, detail } = embedder.status();
-  if (state === 'failed') return { status: 'failed', detail };
-  if (state !== 'ready') return { status: 'starting', detail: `the embedding model is ${state}` };
-  const changes = await modelHealth.read();
-  return changes.length === 0 ? ok : { status: 'degraded', detail: changes.join('; ') };
 }
 
 /** The tenants that are to be re-embedded. */

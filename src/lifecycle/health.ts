@@ -31,7 +31,7 @@ export interface HealthProbe {
 
 const keptMs = 1000;
 
-export type CheckFunction = () => Promise<Omit<HealthCheck, 'name'>>;
+type CheckFunction = () => Promise<Omit<HealthCheck, 'name'>>;
 
 /** Runs all checks. A check that throws counts as failed, and does not hide the others. */
 export function createHealthProbe(

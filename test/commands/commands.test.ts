@@ -366,17 +366,21 @@ describe('butler-memory doctor', () => {
     await encrypted.remove();
   });
 
-  it('finds a migration that is missing and an index that is not valid', async () => {
+  it('finds a migration that is missing, an index that is not valid and vectors of another model', async () => {
     const broken = await createServerHome();
     const [{ name } = { name: '' }] = (await readMigrations()).slice(-1);
     await broken.query(`
       DELETE FROM _prisma_migrations WHERE migration_name = '${name}';
-      UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'episodes_pkey'::regclass`);
+      UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'episodes_pkey'::regclass;
+      INSERT INTO embedding_versions (tenant_id, id, provider, model, dtype, digest, dimensions, slot, status, created_at)
+      VALUES ('here', gen_random_uuid(), 'hashing', 'older', 'fp32', repeat('0', 64), 384, 'primary', 'active', now());
+      INSERT INTO rules (tenant_id, id, content, created_at) VALUES ('here', gen_random_uuid(), 'x', now())`);
     const { code, stdout } = await run(['doctor'], { ...broken.env });
     await broken.remove();
 
     expect(stdout).toMatch(new RegExp(`FAIL migrations\\n +not applied: ${name}\\n`));
     expect(stdout).toMatch(/FAIL indexes\n +invalid: episodes_pkey; rebuild with REINDEX\n/);
+    expect(stdout).toMatch(/FAIL embedding versions\n +vectors are of hashing older .*: re-embedding has not begun/);
     expect(code).toBe(1);
   });
 });
