@@ -6,7 +6,7 @@ import { MemoryError, type ErrorCode } from '../shared/errors.ts';
 import type { TextCut } from '../redaction/redactor.ts';
 import { builder } from './builder.ts';
 import { WriteOutcomeEnum } from './enums.ts';
-import { TextCutType } from './types/text-cut.ts';
+import { TextCutType } from './types/text.ts';
 
 /**
  * Every write answers with a union: its payload, or the problem that kept it from being done. A client switches on the

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hasWords } from '../../src/memory/whole-words.ts';
+import { hasWords } from '../../src/memory/text.ts';
 
 it.each([
   ['is there tea?', 'Tea', true],

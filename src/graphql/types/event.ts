@@ -8,7 +8,7 @@ import { builder } from '../builder.ts';
 import { findMemoryOfEvent } from '../event-memories.ts';
 import { findSourceId } from '../loaders.ts';
 import { MemoryInterface } from './memory.ts';
-import { TextCutType } from './text-cut.ts';
+import { TextCutType } from './text.ts';
 
 export const EntityTypeEnum = builder.enumType('EntityType', {
   description: 'What an event can be about.',

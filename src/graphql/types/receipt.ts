@@ -14,7 +14,7 @@ import { limitComplexity, limitDescription, readLimit, usualLimit } from '../lim
 import { loadersOf } from '../loaders.ts';
 import { MemoryInterface, referenceOf } from './memory.ts';
 import { MatchPartsRef, ScorePartsRef } from './search.ts';
-import { TextSpanType } from './text-span.ts';
+import { TextSpanType } from './text.ts';
 
 /** Receipts, explanations and replays. */
 

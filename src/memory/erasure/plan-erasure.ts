@@ -22,9 +22,8 @@ import type { MemoryContext } from '../context.ts';
 import type { MemoryReference } from '../links/links.ts';
 import { authorize } from '../permissions.ts';
 import { openReadable } from '../../encryption/sealing.ts';
-import { normaliseName } from '../text.ts';
+import { hasWords, normaliseName } from '../text.ts';
 import { checkUuid } from '../values.ts';
-import { hasWords } from '../whole-words.ts';
 
 export interface EraseMemoryInput extends MemoryReference {
   /** The id again, as a confirmation: erasure is permanent. */

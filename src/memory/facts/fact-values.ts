@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { keyedDigest } from '../../encryption/data-key.ts';
@@ -18,7 +19,6 @@ import { requireButler, requireScope } from '../reach.ts';
 import { sealedPlaceholder } from '../../encryption/sealing.ts';
 import { normaliseContent, normaliseKey, normaliseLabel } from '../text.ts';
 import { findGloss, predicateKey } from './lexicon.ts';
-import { digestValue } from './value-key.ts';
 import { checkDate, checkNumber, checkOneOf, checkOptionalUuid, globalScope, normaliseTags } from '../values.ts';
 import { isNote, namesNote, noteName, notePredicate } from './note-key.ts';
 
@@ -185,4 +185,18 @@ export function embeddedText({
 
 interface TextOfFact extends Pick<FactValues, 'subject' | 'predicate' | 'content'> {
   isSealed?: boolean;
+}
+
+/** Brings a value to the form in which two are compared: "Green  Tea." and "green tea" are one. */
+export function normaliseValue(content: string): string {
+  return content
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/\s+/g, ' ')
+    .replace(/^[\s"']+|[\s"'.,;!]+$/g, '');
+}
+
+/** A digest, because an index cannot hold a long text. */
+function digestValue(content: string): string {
+  return createHash('sha256').update(normaliseValue(content)).digest('hex').slice(0, 32);
 }

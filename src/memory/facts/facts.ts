@@ -24,6 +24,7 @@ import {
   embeddedText,
   isLive,
   normaliseFact,
+  normaliseValue,
   type FactValues,
   type StoreFactInput,
 } from './fact-values.ts';
@@ -31,7 +32,6 @@ import { reviewLookAlike } from './look-alikes.ts';
 import { endFact, findHistoryPlace, findPredecessor, linkHistory, makeRoom, planKey, settleKey } from './place-fact.ts';
 import { replaceFact } from './replace-fact.ts';
 import { beginningOf, confirmedAsOf, hasEnded, isSameDay, isUpcoming, saidAt } from './valid-time.ts';
-import { normaliseValue } from './value-key.ts';
 
 export type { Fact };
 
