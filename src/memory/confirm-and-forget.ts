@@ -3,8 +3,9 @@ import { lockMemory, type Columns } from '../db/queries/memories.ts';
 import { MemoryError } from '../shared/errors.ts';
 import type { MemoryContext } from './context.ts';
 import { isLive } from './facts/fact-values.ts';
-import { forgetSources } from './forgetting/forget-together.ts';
+import { forgetSources, restoreSources } from './forgetting/forget-together.ts';
 import { forgottenColumns, forgottenEvent } from './forgetting/forgotten-columns.ts';
+import { listTakenSources } from './forgetting/report.ts';
 import { carryOut, lockPlanned, planHiding, planShowing } from './forgetting/hide-spans.ts';
 import { lockLiveFacts } from './facts/facts.ts';
 import { confirmedAsOf, saidAt } from './facts/valid-time.ts';
@@ -124,9 +125,10 @@ export async function restoreMemory(
       if (type === 'fact') await refuseSecondLiveFact(mutation, id);
       await changeMemory(mutation, reference, `${type}.restored`, forgottenColumns(type, null));
       await carryOut(mutation, episodes, plan);
+      await restoreSources(mutation, episodes, plan);
       return id;
     },
-    { prepare: () => planShowing(context, [id]) },
+    { prepare: async () => planShowing(context, [id], await listTakenSources(context, reference)) },
   );
   return mapWritten(written, () => getMemory(context, reference));
 }

@@ -30,9 +30,40 @@ export function textToFind(content: string, hidden: HiddenSpans): string {
   return isEmptySpeech(text) ? forgottenMark : text;
 }
 
-/** Masks the hidden spans of a row for butlers. Operators read the whole text. */
+/** Masks a row for butlers: its hidden spans, or all of a forgotten memory. Operators read the whole text. */
 export function maskFor<Row extends object>(caller: Pick<MemoryContext, 'principal'>, row: Row): Row {
-  return onlyButlerOf(caller) === null ? row : maskHidden(row);
+  if (onlyButlerOf(caller) === null || reported.has(row)) return row;
+  return isForgotten(row) ? maskForgotten(row) : maskHidden(row);
+}
+
+const reported = new WeakSet<object>();
+
+/** Lets a row be read by who has just forgotten it: the answer says what was forgotten. */
+export function asReported<Row extends object>(row: Row): Row {
+  reported.add(row);
+  return row;
+}
+
+/** Whether a memory was forgotten, by its columns or, for one of the past, by what became of it since. */
+export function isForgotten(row: object): boolean {
+  const { validity, forgottenAt, forgottenSince } = row as Partial<Record<string, unknown>>;
+  if (typeof forgottenSince === 'boolean') return forgottenSince;
+  return validity === 'retracted' || (forgottenAt ?? null) !== null;
+}
+
+/** Masks what a memory says. What it is about stays, so that it can be chosen and restored. */
+function maskForgotten<Row extends object>(row: Row): Row {
+  const has = (name: string): boolean => ((row as Record<string, unknown>)[name] ?? null) !== null;
+  return {
+    ...row,
+    content: forgottenMark,
+    ...(has('originalContent') && { originalContent: forgottenMark }),
+    ...(has('hiddenSpans') && { hiddenSpans: {} }),
+    ...(has('segments') && { segments: [] }),
+    ...(has('sealedContent') && { sealedContent: null }),
+    tags: [],
+    metadata: {},
+  };
 }
 
 /** Masks the hidden spans of a row. The result has none: offsets hold in the whole text only. */

@@ -20,6 +20,7 @@ import {
 import { createReport, type Written } from '../memory/mutation.ts';
 import { wordsOf } from '../memory/outdated/says.ts';
 import { authorize } from '../memory/permissions.ts';
+import { onlyButlerOf } from '../memory/reach.ts';
 import { listHiddenSpans } from '../memory/hidden-spans.ts';
 import { subtractSpans, toSpan } from '../memory/spans.ts';
 import type { MemoryType } from '../db/tables.ts';
@@ -72,7 +73,8 @@ async function forgetOne(
   if (named === undefined) throw new MemoryError('NOT_FOUND', `memory ${id} is not there`);
   const written = await forgetMemory(context, { type: named, id, sources, idempotencyKey });
   const report = written.eventId === null ? nothing : await describeForgetting(context, written.eventId);
-  return { ...written, value: { ...report, memory: written.value } };
+  const memory = report.memories.find(({ row }) => row.id === written.value.row.id) ?? written.value;
+  return { ...written, value: { ...report, memory } };
 }
 
 const nothing: Forgetting = { memories: [], hidden: [] };
@@ -152,7 +154,12 @@ function describe(row: MemoryRow): string {
 
 async function chooseSentences(context: MemoryContext, topic: Topic): Promise<SentencesAbout[]> {
   const { language } = context.config.memory.retrieval;
-  const episodes = await listEpisodesAbout(context.db.client, { text: topic.text, language, at: context.now() });
+  const episodes = await listEpisodesAbout(context.db.client, {
+    text: topic.text,
+    language,
+    owner: onlyButlerOf(context),
+    at: context.now(),
+  });
   return episodes.flatMap((episode) => {
     const found = findSentencesAbout(episode.content, topic);
     const spans = found.map(({ start, end }) => toSpan(episode.content, start, end));

@@ -5,14 +5,22 @@ import type { MemoryType } from '../tables.ts';
 /** By the id of the forgotten memory, or of the event that forgot a topic. */
 type Hidden = Record<string, [number, number][]>;
 
-/** Returns the hidden spans of episodes by id, also of deleted ones: as their latest events have them. */
-export async function listLastHidden(client: TenantClient, ids: readonly string[]): Promise<Map<string, Hidden>> {
-  const rows = await client.$queryRaw<{ id: string; hidden: Hidden }[]>`
-    SELECT DISTINCT ON (entity_id) entity_id AS id, payload->'after'->'hidden_spans' AS hidden FROM memory_events
-    WHERE tenant_id = ${client.tenantId} AND entity_type = 'episode' AND entity_id = ANY (${[...ids]}::text[])
-      AND jsonb_typeof(payload->'after'->'hidden_spans') = 'object'
+export interface LastState {
+  hidden: Hidden;
+  isForgotten: boolean;
+}
+
+/** Returns what is hidden of memories by id, also of deleted ones: as their latest events have it. */
+export async function listLastStates(client: TenantClient, ids: readonly string[]): Promise<Map<string, LastState>> {
+  const rows = await client.$queryRaw<(LastState & { id: string })[]>`
+    SELECT DISTINCT ON (entity_id) entity_id AS id, coalesce(payload->'after'->'hidden_spans', '{}') AS hidden,
+      coalesce(payload->'after'->>'validity' = 'retracted', false)
+        OR payload->'after'->>'forgotten_at' IS NOT NULL AS "isForgotten"
+    FROM memory_events
+    WHERE tenant_id = ${client.tenantId} AND entity_type IN ('episode', 'fact', 'rule')
+      AND entity_id = ANY (${[...ids]}::text[]) AND jsonb_typeof(payload->'after') = 'object'
     ORDER BY entity_id, sequence DESC`;
-  return new Map(rows.map(({ id, hidden }) => [id, hidden]));
+  return new Map(rows.map(({ id, ...state }) => [id, state]));
 }
 
 export interface SayingEpisode {
@@ -33,6 +41,8 @@ export interface SaidMemory {
   language: string;
   /** The butler whose episodes are compared; null for those of all butlers. */
   butler: string | null;
+  /** The butler whose episodes the caller may change; null for those of all butlers. */
+  owner: string | null;
 }
 
 /** More are not compared with what was forgotten. */
@@ -41,7 +51,7 @@ const mostEpisodes = 200;
 /** Lists the episodes that a memory was learned from, and those that share a word with it, newest first. */
 export async function listSayingEpisodes(client: TenantClient, memory: SaidMemory): Promise<SayingEpisode[]> {
   const { tenantId } = client;
-  const { type, id, text, language, butler } = memory;
+  const { type, id, text, language, butler, owner } = memory;
   const ofButler = butler === null ? Prisma.sql`true` : Prisma.sql`e.butler = ${butler}`;
   return client.$queryRaw`
     WITH asked AS (
@@ -63,6 +73,7 @@ export async function listSayingEpisodes(client: TenantClient, memory: SaidMemor
       e.forgotten_at IS NOT NULL AS "isForgotten",
       coalesce(jsonb_agg(part) FILTER (WHERE part IS NOT NULL), '[]') AS evidence
     FROM evidence v JOIN episodes e ON e.tenant_id = ${tenantId} AND e.id = v.id
+      AND (${owner}::text IS NULL OR e.butler = ${owner})
     LEFT JOIN LATERAL jsonb_array_elements(v.spans) part ON true
     GROUP BY e.id, e.content, e.hidden_spans, e.forgotten_at, e.created_at ORDER BY e.created_at DESC, e.id`;
 }
@@ -70,7 +81,7 @@ export async function listSayingEpisodes(client: TenantClient, memory: SaidMemor
 /** Lists the episodes that share words with a topic and were not forgotten: those that share most first. */
 export async function listEpisodesAbout(
   client: TenantClient,
-  { text, language, at }: { text: string; language: string; at: Date },
+  { text, language, owner, at }: Pick<SaidMemory, 'text' | 'language' | 'owner'> & { at: Date },
 ): Promise<HidingEpisode[]> {
   return client.$queryRaw`
     WITH asked AS (
@@ -78,7 +89,7 @@ export async function listEpisodesAbout(
     )
     SELECT e.id::text, e.content, e.hidden_spans AS "hiddenSpans", false AS "isForgotten" FROM episodes e, asked
     WHERE e.tenant_id = ${client.tenantId} AND e.forgotten_at IS NULL AND e.expires_at > ${at}::timestamptz
-      AND e.search_vector @@ asked.words
+      AND (${owner}::text IS NULL OR e.butler = ${owner}) AND e.search_vector @@ asked.words
     ORDER BY ts_rank(e.search_vector, asked.words) DESC, e.created_at DESC, e.id LIMIT ${mostEpisodes}`;
 }
 

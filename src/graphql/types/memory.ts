@@ -49,7 +49,7 @@ export const MemoryInterface = builder.interfaceRef<MemoryRow | StoredRow>('Memo
     }),
     content: t.string({
       description:
-        'What happened, what holds, or what to do. Where an episode says what was forgotten, the role butler reads "[forgotten]".',
+        'What happened, what holds, or what to do. The role butler reads "[forgotten]" for a forgotten memory, and where an episode says one.',
       resolve: async (row, _args, { memory }) => maskFor(memory, await openRow(memory, row)).content,
     }),
     importance: t.exposeFloat('importance', { description: 'From 1 (trivial) to 10 (vital).' }),
@@ -73,12 +73,12 @@ export const MemoryInterface = builder.interfaceRef<MemoryRow | StoredRow>('Memo
     requestId: t.exposeString('requestId', { nullable: true, description: 'The request that stored it.' }),
     tags: t.stringList({
       description: 'Words to filter by.',
-      resolve: async (row, _args, { memory }) => (await openRow(memory, row)).tags as string[],
+      resolve: async (row, _args, { memory }) => maskFor(memory, await openRow(memory, row)).tags as string[],
     }),
     metadata: t.field({
       type: 'JSONObject',
       description: 'As given when it was stored.',
-      resolve: async (row, _args, { memory }) => (await openRow(memory, row)).metadata,
+      resolve: async (row, _args, { memory }) => maskFor(memory, await openRow(memory, row)).metadata,
     }),
   }),
 });

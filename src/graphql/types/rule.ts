@@ -4,6 +4,7 @@ import type { Maturity } from '../../memory/rules/rule-maturity.ts';
 import { findSimilarRules, storeRule, type ruleValidities } from '../../memory/rules/rules.ts';
 import { markRule } from '../../memory/rules/rule-marks.ts';
 import { viewedAt } from '../../memory/history/snapshots.ts';
+import { maskFor } from '../../memory/hidden-spans.ts';
 import { builder } from '../builder.ts';
 import { findSourceId } from '../loaders.ts';
 import { MemoryInterface } from './memory.ts';
@@ -17,9 +18,10 @@ export const RuleRef = builder.prismaNode('Rule', {
   interfaces: [MemoryInterface],
   findUnique: (id, { memory }) => ({ tenantId_id: { tenantId: memory.principal.tenantId, id } }),
   fields: (t) => ({
-    originalContent: t.exposeString('originalContent', {
+    originalContent: t.string({
       nullable: true,
       description: 'What an anti-pattern said before it became a warning.',
+      resolve: (rule, _args, { memory }) => maskFor(memory, rule).originalContent,
     }),
     scope: t.exposeString('scope', { description: 'Scope: "global", or the name of one butler.' }),
     maturity: t.field({

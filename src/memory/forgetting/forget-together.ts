@@ -67,6 +67,18 @@ export async function forgetSources(
   }
 }
 
+/** Brings back the episodes of a plan that were forgotten with the memory, as consequences of the mutation. */
+export async function restoreSources(
+  { consequence }: Mutation,
+  episodes: readonly { id: string; isForgotten: boolean }[],
+  { sourceIds }: HidingPlan,
+): Promise<void> {
+  for (const { id, isForgotten } of episodes) {
+    if (!isForgotten || !sourceIds.includes(id)) continue;
+    await changeMemory(consequence, { type: 'episode', id }, 'episode.restored', { forgottenAt: null });
+  }
+}
+
 /** Whether the caller may forget a memory that it sees. */
 export function mayForget(context: MemoryContext, row: MemoryRow): boolean {
   const own = onlyButlerOf(context);

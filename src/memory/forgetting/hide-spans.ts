@@ -13,6 +13,7 @@ import type { Memory } from '../memories.ts';
 import { changeMemory, type Mutation } from '../mutation.ts';
 import { findSayings, type OutdatedFact } from '../outdated/says.ts';
 import { splitSentences } from '../outdated/sentences.ts';
+import { onlyButlerOf } from '../reach.ts';
 import { joinSpans, subtractSpans, toSpan, type Span } from '../spans.ts';
 import { globalScope } from '../values.ts';
 import { toHiddenTexts, type HiddenText } from './report.ts';
@@ -49,7 +50,7 @@ export async function planHiding(
     if (memory.type === 'episode') continue;
     const { id, content, language, scope } = memory.row;
     const butler = scope === globalScope ? null : scope;
-    const said = { type: memory.type, id, text: content, language, butler };
+    const said = { type: memory.type, id, text: content, language, butler, owner: onlyButlerOf(context) };
     for (const episode of await listSayingEpisodes(context.db.client, said)) {
       if (episode.isSource) draft.sourceIds.add(episode.id);
       draft.add(episode, id, findSpans(episode, asStatement(memory)));
@@ -100,13 +101,17 @@ class HidingDraft {
 }
 
 /** Plans how memories that come back are shown again in the episodes that say them. */
-export async function planShowing(context: MemoryContext, memoryIds: readonly string[]): Promise<HidingPlan> {
+export async function planShowing(
+  context: MemoryContext,
+  memoryIds: readonly string[],
+  sourceIds: readonly string[] = [],
+): Promise<HidingPlan> {
   const episodes = await listHidingEpisodes(context.db.client, memoryIds);
   const shown = new Map(memoryIds.map((id): [string, readonly Span[]] => [id, []]));
   const changed = episodes.map((one) => ({ ...one, hiddenSpans: change(one.hiddenSpans, shown) }));
   return {
     spans: new Map(episodes.map(({ id }) => [id, shown])),
-    sourceIds: [],
+    sourceIds,
     hidden: [],
     vectors: await embedTexts(context, changed),
   };

@@ -1,8 +1,9 @@
 import type { MemoryEvent } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../context.ts';
-import type { HiddenSpans } from '../hidden-spans.ts';
+import { asReported, type HiddenSpans } from '../hidden-spans.ts';
 import { asMemory, loadMemories, type Memory } from '../memories.ts';
 import { openRow } from '../../encryption/sealing.ts';
+import { forgottenEvent } from './forgotten-columns.ts';
 import { readPayload } from '../history/snapshots.ts';
 import type { MemoryReference } from '../links/links.ts';
 import { cutSpans, subtractSpans, type Span } from '../spans.ts';
@@ -33,13 +34,30 @@ export async function describeForgetting(context: MemoryContext, eventId: string
   const masked = events.filter(({ eventType }) => eventType === 'episode.masked');
   const rows = await loadMemories(context, [...forgotten, ...masked.map(referenceOf)]);
   const opened = await Promise.all([...rows.values()].map((row) => openRow(context, row)));
-  const memories = new Map(opened.map((row) => [row.id, asMemory(row)]));
+  const memories = new Map(opened.map((row) => [row.id, asMemory(asReported(row))]));
   return {
     memories: forgotten.flatMap(({ id }) => memories.get(id) ?? []),
     hidden: masked
       .toSorted((a, b) => (a.entityId < b.entityId ? -1 : 1))
       .flatMap((event) => listHidden(event, memories.get(event.entityId))),
   };
+}
+
+/** Lists the episodes that were forgotten with a memory as its sources, and were not touched since. */
+export async function listTakenSources(context: MemoryContext, { type, id }: MemoryReference): Promise<string[]> {
+  const { tenantId } = context.principal;
+  const { memoryEvent, episode } = context.db.client;
+  const event = await memoryEvent.findFirst({
+    where: { tenantId, entityType: type, entityId: id, eventType: forgottenEvent(type) },
+    orderBy: { sequence: 'desc' },
+  });
+  if (event === null) return [];
+  const followed = await memoryEvent.findMany({ where: { tenantId, causeEventId: event.id } });
+  // A topic has many memories, and its episodes say more than one of them.
+  if (followed.some(({ eventType }) => ['fact.retracted', 'rule.forgotten'].includes(eventType))) return [];
+  const taken = followed.filter(({ eventType }) => eventType === 'episode.forgotten').map(({ entityId }) => entityId);
+  const rows = await episode.findMany({ where: { tenantId, id: { in: taken }, forgottenAt: event.occurredAt } });
+  return rows.map((row) => row.id);
 }
 
 function referenceOf({ entityType, entityId }: MemoryEvent): MemoryReference {

@@ -1,21 +1,25 @@
-import { listLastHidden } from '../../db/queries/hidden-spans.ts';
+import { listLastStates } from '../../db/queries/hidden-spans.ts';
 import type { Snapshot } from '../../db/queries/snapshots.ts';
+import { toCamelCase, toSnakeCase } from '../../shared/names.ts';
 import type { MemoryContext } from '../context.ts';
 import { maskFor } from '../hidden-spans.ts';
 import { onlyButlerOf } from '../reach.ts';
 
 /**
- * Gives past episodes the hidden spans of today, where a butler reads them: what was forgotten since is hidden in what was
- * before, too. The text of an episode never changes, so its offsets hold. One round trip.
+ * Gives past memories what is hidden of them today, where a butler reads them: what was forgotten since is hidden in what
+ * was before, too. The text of an episode never changes, so its offsets hold. One round trip.
  */
 export async function withHidden<Row extends { id: string }>(
   context: MemoryContext,
   rows: readonly Row[],
 ): Promise<Row[]> {
-  const ids = rows.filter((row) => 'consolidationStatus' in row).map(({ id }) => id);
-  if (onlyButlerOf(context) === null || ids.length === 0) return [...rows];
-  const hidden = await listLastHidden(context.db.client, ids);
-  return rows.map((row) => (ids.includes(row.id) ? { ...row, hiddenSpans: hidden.get(row.id) ?? {} } : row));
+  if (onlyButlerOf(context) === null || rows.length === 0) return [...rows];
+  const states = await listLastStates(context.db.client, [...new Set(rows.map(({ id }) => id))]);
+  return rows.map((row) => {
+    const { hidden = {}, isForgotten = false } = states.get(row.id) ?? {};
+    const hiddenSpans = 'consolidationStatus' in row && { hiddenSpans: hidden };
+    return { ...row, ...hiddenSpans, forgottenSince: isForgotten };
+  });
 }
 
 /** The same, masked. */
@@ -26,12 +30,19 @@ export async function maskPast<Row extends { id: string }>(
   return (await withHidden(context, rows)).map((row) => maskFor(context, row));
 }
 
+const memoryColumns = ['consolidation_status', 'predicate', 'maturity'];
+
 /** The same of a row as events keep it. */
 export async function maskSnapshot(context: MemoryContext, snapshot: Snapshot): Promise<Snapshot> {
   const { id } = snapshot;
-  if (typeof id !== 'string' || !('consolidation_status' in snapshot) || onlyButlerOf(context) === null)
-    return snapshot;
-  const hidden = await listLastHidden(context.db.client, [id]);
-  const { hiddenSpans: _none, ...masked } = maskFor(context, { ...snapshot, hiddenSpans: hidden.get(id) ?? {} });
-  return masked;
+  const isMemory = memoryColumns.some((column) => column in snapshot);
+  if (typeof id !== 'string' || !isMemory || onlyButlerOf(context) === null) return snapshot;
+  const row = renameKeys(snapshot, toCamelCase) as { id: string };
+  const [masked = row] = await maskPast(context, [row]);
+  const { hidden_spans: _spans, forgotten_since: _since, ...told } = renameKeys(masked, toSnakeCase);
+  return told as Snapshot;
+}
+
+function renameKeys(row: object, rename: (name: string) => string): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [rename(name), value as unknown]));
 }

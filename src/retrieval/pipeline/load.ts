@@ -3,10 +3,11 @@ import { selectMemoryRows } from '../../db/sql/memory-rows.ts';
 import { memoryTypes } from '../../db/tables.ts';
 import type { MemoryFilter } from '../../db/sql/memory-filter.ts';
 import type { MemoryContext } from '../../memory/context.ts';
-import { maskFor } from '../../memory/hidden-spans.ts';
+import { isForgotten, maskFor } from '../../memory/hidden-spans.ts';
 import { readStates } from '../../memory/history/history.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { memoriesByKey, referenceKey, type Memory, type MemoryRow } from '../../memory/memories.ts';
+import { onlyButlerOf } from '../../memory/reach.ts';
 import { openReadable } from '../../encryption/sealing.ts';
 import type { Ranked } from './ranked.ts';
 
@@ -76,7 +77,11 @@ async function loadPast(
   for (const type of memoryTypes) {
     const ids = references.filter((reference) => reference.type === type).map(({ id }) => id);
     const past = ids.length === 0 ? [] : (await readStates(context, { type, at, ids, limit: ids.length })).rows;
-    for (const row of past) rows.set(referenceKey({ type, id: row.id }), row);
+    for (const row of past) {
+      // No question of a butler finds what was forgotten since.
+      if (onlyButlerOf(context) !== null && isForgotten(row)) continue;
+      rows.set(referenceKey({ type, id: row.id }), row);
+    }
   }
   return rows;
 }

@@ -2,7 +2,7 @@ import { readVersionStates } from '../../db/queries/version-states.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { referenceKey, type Memory } from '../../memory/memories.ts';
-import { listHiddenSpans, maskFor } from '../../memory/hidden-spans.ts';
+import { isForgotten, listHiddenSpans, maskFor } from '../../memory/hidden-spans.ts';
 import { leaveOut } from '../../memory/spans.ts';
 import { onlyButlerOf } from '../../memory/reach.ts';
 import { withHidden } from '../../memory/history/past-hidden.ts';
@@ -31,7 +31,7 @@ export interface ReplayOutcome {
 
 /**
  * A past answer once more, from the versions that it showed and as of its own time: what has happened to its memories
- * since, even that they were forgotten, changes nothing.
+ * since changes nothing, except that butlers do not read again what was forgotten.
  */
 export async function replayReceipt(context: MemoryContext, receiptId: string): Promise<ReplayOutcome> {
   const receipt = await getReceipt(context, receiptId);
@@ -56,7 +56,9 @@ export async function replayReceipt(context: MemoryContext, receiptId: string): 
 
 /** An episode was shown without what was outdated in it. What was forgotten since, butlers do not read again. */
 function withoutLeftOut(context: MemoryContext, memory: Memory, { leftOut }: ReceiptChoice): Memory {
-  if (memory.type !== 'episode') return memory;
+  if (memory.type !== 'episode' || isForgotten(memory.row)) {
+    return { ...memory, row: maskFor(context, memory.row) } as Memory;
+  }
   const hidden = onlyButlerOf(context) === null ? [] : listHiddenSpans(memory.row);
   const spans = [...leftOut, ...hidden];
   if (spans.length === 0) return memory;
