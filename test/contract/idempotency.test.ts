@@ -34,7 +34,9 @@ describe('a write under an idempotency key', () => {
     (await open.storeFact({ subject: 'user', predicate: newName(), content: 'tea' })).id;
 
   async function newReview(open: Door): Promise<string> {
-    const factIds = [await newFact(open), await newFact(open)] as const;
+    // So unlike the first that the write of the second opens no review of the two.
+    const other = await open.storeFact({ subject: 'garden', predicate: newName(), content: 'The roses need rain' });
+    const factIds = [await newFact(open), other.id] as const;
     const { memory } = testApp.app.createContext({});
     const { value: id } = await mutate(memory, async (mutation) => {
       await writeConfirmation(mutation, { type: 'fact', id: factIds[1] });
