@@ -22,6 +22,7 @@ import { redaction } from './redaction.ts';
 import { reembed } from './reembed.ts';
 import { roundTrips } from './round-trips.ts';
 import { startUp } from './start-up.ts';
+import { statebench } from './statebench.ts';
 
 const benchmarks: Record<string, Benchmark> = {
   claim,
@@ -42,6 +43,7 @@ const benchmarks: Record<string, Benchmark> = {
   reembed,
   'round-trips': roundTrips,
   'start-up': startUp,
+  statebench,
 };
 
 /** What starts with -- is an option that the benchmark itself reads. */
