@@ -1,5 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listReviews, type Review } from '../../src/memory/reviews/reviews.ts';
+import { settleReview } from '../../src/memory/reviews/settle-review.ts';
+import { replayReceipt } from '../../src/retrieval/receipts/replay.ts';
+import { handleOf } from '../../src/shared/handles.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { lastEventOf } from '../support/core.ts';
 import { expectNoDifference } from '../support/verify.ts';
@@ -54,6 +57,22 @@ describe('a fact that looks very much like another', () => {
       expect(await reviewsOf(other.id)).toEqual([]);
       expect(await reviewsOf(next.id)).toEqual([]);
       expect(await reviewsOf((await door.storeFact(beside)).id)).toEqual([]);
+    });
+
+    it('is shown with the other: which is the newer, and that the two may conflict', async () => {
+      const [subject, scope] = [newSubject(), `host ${subjects}`];
+      const older = await door.storeFact({ subject, predicate: `${key} code`, content: 'code 4711', scope });
+      const newer = await door.storeFact({ subject, predicate: `${key} number`, content: 'code 5822', scope });
+      const ask = { triggerPrompt: `${key} code of ${subject}`, butler: scope };
+      const shown = await door.context(ask);
+
+      expect(shown.text).toContain(`newer, may conflict with ${handleOf(older.id)}, ${handleOf(newer.id)}]`);
+      expect(shown.text).toContain(`older, may conflict with ${handleOf(newer.id)}, ${handleOf(older.id)}]`);
+      const [review] = await reviewsOf(newer.id);
+      await settleReview(context(), { id: review?.id ?? '', outcome: 'keep_both' });
+      expect((await door.context(ask)).text).not.toContain(`may conflict with ${handleOf(older.id)}`);
+      // What was decided since does not change the context that was given out.
+      expect(await replayReceipt(context(), shown.receiptId)).toMatchObject({ text: shown.text, isExact: true });
     });
 
     it('opens no second review when it is said again', async () => {

@@ -71,6 +71,7 @@ describe('the receipt of a context', () => {
         tokens: expect.any(Number) as number,
         lineDigest: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
         leftOut: [],
+        conflicts: [],
       },
     ]);
     expect(Object.keys(receipt.stageMilliseconds)).toEqual(expect.arrayContaining(['embed', 'candidates', 'fit']));
@@ -186,6 +187,7 @@ describe('a receipt', () => {
           tokens: null,
           lineDigest: null,
           leftOut: [],
+          conflicts: [],
         };
       }),
     );

@@ -120,7 +120,7 @@ export async function listReceiptsToErase(
 }
 
 /** The index of the digest of its line among the values of a choice. */
-const digestPlace = 4;
+const digestPlace = '4';
 
 /**
  * Blanks the query of the receipts, and all that they keep of the erased memories but that they were shown. A fingerprint
@@ -138,7 +138,7 @@ export async function eraseFromReceipts(
       dropped = (
         SELECT coalesce(jsonb_agg(item - ${textIds(erased)} ORDER BY place), '[]') FROM ${items('dropped')}),
       chosen = (
-        SELECT coalesce(jsonb_agg(CASE WHEN memory_ids[place] = ANY (${uuids(erased)}) THEN item - ${digestPlace}::int
+        SELECT coalesce(jsonb_agg(CASE WHEN memory_ids[place] = ANY (${uuids(erased)}) THEN jsonb_set(item, ARRAY[${digestPlace}::text], 'null', false)
           ELSE item END ORDER BY place), '[]')
         FROM ${items('chosen')})
     WHERE tenant_id = ${transaction.tenantId} AND id = ANY (${receiptIds}::uuid[])`;

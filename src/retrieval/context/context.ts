@@ -15,8 +15,9 @@ import type { Intent } from '../query/intent.ts';
 import { readQuery } from '../query/query-text.ts';
 import { describeShown, keepReceipts, type ReceiptDraft } from '../receipts/receipts.ts';
 import { isRelevant } from '../pipeline/score.ts';
+import { findConflicts, type Conflicts } from './find-conflicts.ts';
 import { findSayings, leaveOutSayings, repeatsShown } from './leave-out.ts';
-import { lineOf, longestLineOf } from './memory-lines.ts';
+import { lineOf, longestLineOf, type Conflict } from './memory-lines.ts';
 import {
   byScore,
   maturityOrder,
@@ -123,6 +124,8 @@ export function prepareContext(context: MemoryContext, input: ContextInput): Pre
 
 export interface ContextLine extends Line {
   ranked: Ranked<ShownMemory>;
+  /** Other facts of the context with which it may conflict. */
+  conflicts: readonly Conflict[];
 }
 
 export interface AssembledContext extends PreparedContext {
@@ -141,13 +144,16 @@ async function assemble(context: MemoryContext, prepared: readonly PreparedConte
     stopwatch.time('tokenizer', () => loadTokenizer(context.config)),
     rankForContexts(context, prepared, stopwatch),
   ]);
-  const sayings = await stopwatch.time('outdated', () => findSayings(context, prepared, rankings));
+  const [sayings, conflicts] = await Promise.all([
+    stopwatch.time('outdated', () => findSayings(context, prepared, rankings)),
+    stopwatch.time('conflicts', () => findConflicts(context, rankings)),
+  ]);
   const shares = context.config.memory.retrieval.context;
   const fitted = await stopwatch.time('fit', async () =>
     rankings.map((ranking, place) => {
       const { at, tokenBudget } = prepared[place] as PreparedContext;
       return fitRanking(ranking, sayings[place] ?? new Map(), (lines, isKnown) =>
-        fitBudget(orderLines(lines, at), tokenBudget, shares, tokenizer, isKnown),
+        fitBudget(orderLines(lines, at, conflicts[place] ?? new Map()), tokenBudget, shares, tokenizer, isKnown),
       );
     }),
   );
@@ -188,25 +194,31 @@ function fitRanking(
   return { ranking: shorter, fit: fitLines(shorter, isKnown) };
 }
 
-function orderLines(ranking: ContextRanking, at: Date): Record<SectionName, ContextLine[]> {
+function orderLines(ranking: ContextRanking, at: Date, conflicts: Conflicts): Record<SectionName, ContextLine[]> {
   const ordered = ranking.eligible.toSorted((a, b) => orderByMaturity(a) - orderByMaturity(b) || byScore(a, b));
   const entries = sectionNames.map((name) => {
     const own = ordered.filter(({ memory }) => sectionOf[memory.type] === name);
-    return [name, own.map((ranked) => asLine(ranked, ranking, at))];
+    return [name, own.map((ranked) => asLine(ranked, ranking, at, conflicts.get(ranked.memory.id) ?? []))];
   });
   return Object.fromEntries(entries) as Record<SectionName, ContextLine[]>;
 }
 
-function asLine(ranked: Ranked<ShownMemory>, { reserved, crowded }: ContextRanking, at: Date): ContextLine {
+function asLine(
+  ranked: Ranked<ShownMemory>,
+  { reserved, crowded }: ContextRanking,
+  at: Date,
+  conflicts: readonly Conflict[],
+): ContextLine {
   let written: string | undefined;
   return {
     ranked,
+    conflicts,
     isReserved: reserved.has(ranked),
     isCrowded: crowded.has(ranked),
     isAside: ranked.memory.type === 'fact' && !isRelevant(ranked),
-    longest: longestLineOf(ranked.memory),
+    longest: longestLineOf(ranked.memory, conflicts),
     get text() {
-      written ??= lineOf(ranked.memory, at);
+      written ??= lineOf(ranked.memory, at, conflicts);
       return written;
     },
   };
@@ -219,7 +231,9 @@ function orderByMaturity({ memory }: Ranked<ShownMemory>): number {
 function draftReceipt(assembled: AssembledContext): ReceiptDraft {
   const { prompt, butler, sessionId, tokenBudget, tokenizer, intent, fitted, at, milliseconds } = assembled;
   const shown = sectionNames.flatMap((section) =>
-    fitted.shown[section].map(({ line, tokens }) => describeShown(line.ranked, { section, line: line.text, tokens })),
+    fitted.shown[section].map(({ line, tokens }) =>
+      describeShown(line.ranked, { section, line: line.text, tokens, conflicts: line.conflicts }),
+    ),
   );
   return {
     kind: 'context',

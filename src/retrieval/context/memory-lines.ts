@@ -27,11 +27,19 @@ export type MemoryToOpen =
   | { type: 'rule'; row: RuleToShow }
   | { type: 'episode'; row: EpisodeToShow };
 
+/** Another fact of which a review asks whether the two say the same. */
+export interface Conflict {
+  /** Whether the fact of the line was stored later than the other. */
+  isNewer: boolean;
+  /** Of the other. */
+  handle: string;
+}
+
 /** One memory as one line of a context, as it is at a moment. Replaying a receipt depends on every byte of it. */
-export function lineOf(memory: MemoryToShow, at: Date): string {
+export function lineOf(memory: MemoryToShow, at: Date, conflicts: readonly Conflict[] = []): string {
   switch (memory.type) {
     case 'fact':
-      return factLine(memory.row, at);
+      return factLine(memory.row, at, conflicts);
     case 'rule':
       return ruleLine(memory.row, at);
     case 'episode':
@@ -40,17 +48,18 @@ export function lineOf(memory: MemoryToShow, at: Date): string {
 }
 
 /** Characters that the line has at most: of each, a backslash may come before it, and annotations are short. */
-export function longestLineOf({ type, row }: MemoryToShow): number {
+export function longestLineOf({ type, row }: MemoryToShow, conflicts: readonly Conflict[] = []): number {
   const names = type === 'fact' ? row.subject.length + row.predicate.length : type === 'rule' ? row.scope.length : 0;
-  return 2 * (row.content.length + names) + 200;
+  return 2 * (row.content.length + names) + 50 * conflicts.length + 200;
 }
 
-function factLine(fact: FactToShow, at: Date): string {
+function factLine(fact: FactToShow, at: Date, conflicts: readonly Conflict[]): string {
   const notes = [
     fact.permanence,
     ageOfFact(fact, at),
     ...ended(fact, at),
     ...confidenceNote(fact, at),
+    ...conflicts.map(({ isNewer, handle }) => `${isNewer ? 'newer' : 'older'}, may conflict with ${handle}`),
     handleOf(fact.id),
   ];
   return `- ${atLineStart(inertText(sentenceOf(fact)))} [${notes.join(', ')}]`;

@@ -44,7 +44,19 @@ function describeChoice(
 
 /** The database keeps no order of names. Parts of other names come after these. */
 const partNames = ['relevance', 'importance', 'recency', 'confidence', 'maturityWeight', 'similarity', 'keywordScore'];
-const stageNames = ['plan', 'embed', 'candidates', 'fuse', 'rerank', 'score', 'standing', 'load', 'tokenizer', 'fit'];
+const stageNames = [
+  'plan',
+  'embed',
+  'candidates',
+  'fuse',
+  'rerank',
+  'score',
+  'standing',
+  'load',
+  'tokenizer',
+  'conflicts',
+  'fit',
+];
 
 function describeScores(candidate: Ranked<MemoryReference> | undefined): string {
   const figures = inOrder({ ...candidate?.parts.composite, ...candidate?.parts.match }, partNames);

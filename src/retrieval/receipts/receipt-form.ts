@@ -1,6 +1,7 @@
 import type { MemoryType } from '../../db/tables.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import type { Span } from '../../memory/spans.ts';
+import type { Conflict } from '../context/memory-lines.ts';
 import { sectionOf, type SectionName } from '../context/sections.ts';
 import type { CompositeParts, DropStage, MatchParts, Ranked } from '../pipeline/ranked.ts';
 
@@ -69,7 +70,10 @@ type KeptChoice = [
   tokens?: number | null,
   lineDigest?: string | null,
   leftOut?: readonly Span[] | null,
+  conflicts?: readonly KeptConflict[] | null,
 ];
+/** Whether the fact is the newer one, and the handle of the other. */
+type KeptConflict = readonly [isNewer: boolean, handle: string];
 /** Consecutive candidates that one stage dropped for the same reason. None is left when all were erased. */
 type KeptDrops = [stage: DropStage, reason: string | null, ...ids: string[]];
 /** How many more a stage dropped. */
@@ -90,6 +94,8 @@ export interface ReceiptChoice extends MemoryReference {
   lineDigest: string | null;
   /** Parts of the text of an episode that are not shown: outdated, or shown with another memory of the answer. */
   leftOut: readonly Span[];
+  /** Facts with which the line says that it may conflict. */
+  conflicts: readonly Conflict[];
 }
 
 /** How many more a stage dropped than the receipt names. */
@@ -104,9 +110,12 @@ export function writeCandidate({ memory, score, relevance, parts }: Ranked<Memor
   return cutNulls([letterOf[memory.type], memory.id, round(score), round(relevance), composite, match]);
 }
 
-export function writeChoice({ type, version, score, tokens, lineDigest, leftOut }: ReceiptChoice): KeptChoice {
+export function writeChoice(choice: ReceiptChoice): KeptChoice {
+  const { type, version, score, tokens, lineDigest, leftOut, conflicts } = choice;
   const cuts = leftOut.length === 0 ? null : leftOut;
-  return cutNulls([letterOf[type], version, round(score), tokens, lineDigest, cuts]);
+  const others = conflicts.map(({ isNewer, handle }): KeptConflict => [isNewer, handle]);
+  const kept = others.length === 0 ? null : others;
+  return cutNulls([letterOf[type], version, round(score), tokens, lineDigest, cuts, kept]);
 }
 
 export function writeDrops(
@@ -151,10 +160,13 @@ export function readRanked(
 }
 
 export function readChosen(column: unknown, memoryIds: readonly string[]): ReceiptChoice[] {
-  return (column as KeptChoice[]).map(([letter, version, score, tokens = null, lineDigest = null, cuts], place) => {
+  return (column as KeptChoice[]).map((kept, place) => {
+    const [letter, version, score, tokens = null, lineDigest = null, cuts, others] = kept;
+    const conflicts = (others ?? []).map(([isNewer, handle]) => ({ isNewer, handle }));
     const type = typeOf[letter];
     const section = tokens === null ? null : sectionOf[type];
-    return { type, id: memoryIds[place] as string, version, score, section, tokens, lineDigest, leftOut: cuts ?? [] };
+    const id = memoryIds[place] as string;
+    return { type, id, version, score, section, tokens, lineDigest, leftOut: cuts ?? [], conflicts };
   });
 }
 

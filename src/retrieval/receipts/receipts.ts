@@ -15,6 +15,7 @@ import { checkLimit, checkOptionalUuid, checkUuid } from '../../memory/values.ts
 import { createRedactor } from '../../redaction/redactor.ts';
 import { MemoryError } from '../../shared/errors.ts';
 import { findWords } from '../../shared/words.ts';
+import type { Conflict } from '../context/memory-lines.ts';
 import { blockForm, type SectionName } from '../context/sections.ts';
 import { isKept, type DropStage, type Ranked } from '../pipeline/ranked.ts';
 import type { Milliseconds } from '../pipeline/stopwatch.ts';
@@ -77,6 +78,7 @@ interface ShownLine {
   section: SectionName;
   line: string;
   tokens: number;
+  conflicts: readonly Conflict[];
 }
 
 /** Describes a memory that is shown; `line` is its line in a context. */
@@ -92,9 +94,9 @@ export function describeShown(
 ): Shown {
   const isSealed = isSealedRow(row);
   const lineDigest = line === null || isSealed ? null : digestOf(line.line);
-  const [section, tokens] = [line?.section ?? null, line?.tokens ?? null];
+  const [section, tokens, conflicts] = [line?.section ?? null, line?.tokens ?? null, line?.conflicts ?? []];
   return {
-    choice: { type, id, version: row.version, score, section, tokens, lineDigest, leftOut },
+    choice: { type, id, version: row.version, score, section, tokens, lineDigest, leftOut, conflicts },
     fingerprint: isSealed ? null : fingerprintOf(row.content),
   };
 }

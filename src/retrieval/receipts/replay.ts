@@ -39,7 +39,7 @@ export async function replayReceipt(context: MemoryContext, receiptId: string): 
   const shown = receipt.chosen.flatMap((choice) => {
     const memory = states.get(referenceKey(choice));
     if (memory === undefined) return [];
-    const line = lineOf(withoutLeftOut(context, memory, choice), receipt.createdAt);
+    const line = lineOf(withoutLeftOut(context, memory, choice), receipt.createdAt, choice.conflicts);
     return [{ choice, memory, line }];
   });
   const missing = receipt.chosen.filter((choice) => !states.has(referenceKey(choice))).map(asReference);
