@@ -6,10 +6,11 @@ import { invalidInput } from '../shared/errors.ts';
 import type { FilterInput } from '../memory/filter.ts';
 import { diversify } from './pipeline/diversify.ts';
 import { judge } from './pipeline/judge.ts';
+import { leaveOutdated } from './pipeline/leave-outdated.ts';
 import { loadRows, type LoadedMemory } from './pipeline/load.ts';
 import { matchTokens } from './pipeline/match-tokens.ts';
+import { preferNewer } from './pipeline/prefer-newer.ts';
 import { rankMatches, type RankedMatches } from './pipeline/rank-matches.ts';
-import { leaveOutdated } from './pipeline/leave-outdated.ts';
 import { byScore, drop, isKept, type Ranked } from './pipeline/ranked.ts';
 import { relevanceFloor, score } from './pipeline/score.ts';
 import { Stopwatch } from './pipeline/stopwatch.ts';
@@ -87,7 +88,10 @@ export function prepareRecall(
   return { ...search, floor, question: readQuestion(search.query.meaning) };
 }
 
-/** The stages of a recall: rank, compare word by word, judge, score, diversify, leave out what is outdated. */
+/**
+ * The stages of a recall: rank, compare word by word, judge, score, prefer the newer, diversify, leave out what is
+ * outdated.
+ */
 async function runRecalls(context: MemoryContext, recalls: readonly PreparedRecall[]): Promise<SearchOutcome[]> {
   const stopwatch = new Stopwatch();
   const searches = recalls.flatMap(({ search, fresh }) => (fresh === null ? [search] : [search, fresh]));
@@ -148,8 +152,11 @@ async function chooseResults(
   const counts = searches.map(({ limit }) => factor * (2 * limit + 20));
   const eligible = scored.map((all) => all.filter(isKept));
   const first = eligible.map((all, place) => all.slice(0, counts[place]));
-  const loaded = await loadRows(context, searches, first, { isMasked: false });
-  const diverse = loaded.map((all, place) => diversify(all, searches[place]?.limit ?? 0));
+  const loaded = await preferNewer(context, await loadRows(context, searches, first, { isMasked: false }));
+  const diverse = loaded.map((all, place) => [
+    ...diversify(all.filter(isKept), searches[place]?.limit ?? 0),
+    ...all.filter((one) => !isKept(one)),
+  ]);
   const chosen = await leaveOutdated(context, searches, diverse);
   const isShort = chosen.map((all, place) => {
     const hasMore = (eligible[place]?.length ?? 0) > (counts[place] ?? 0);
@@ -168,5 +175,7 @@ function pick<T>(list: readonly T[], places: readonly number[]): T[] {
 /** What was not loaded is beyond the limit, unless a floor dropped it before. */
 function markChosen(scored: readonly Ranked[], chosen: readonly Ranked<LoadedMemory>[]): Ranked[] {
   const byId = new Map(chosen.map((one) => [one.memory.id, one]));
-  return scored.map((one) => byId.get(one.memory.id) ?? (isKept(one) ? drop(one, 'limit') : one));
+  const marked = scored.map((one) => byId.get(one.memory.id) ?? (isKept(one) ? drop(one, 'limit') : one));
+  // A newer note may have taken the place of an older one.
+  return marked.toSorted(byScore);
 }

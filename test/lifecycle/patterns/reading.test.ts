@@ -46,6 +46,20 @@ describe('the predicate of a statement', () => {
   });
 });
 
+describe('a line with a colon', () => {
+  it.each([
+    ['- granddaughter: Lía, born in 2017\n- the user lives in Oaxaca', 'User lives in Oaxaca'],
+    ['parrot: 26 years old\nThe user lives in Oaxaca.', 'User lives in Oaxaca'],
+  ])('is a topic in a list and in small letters, and no speaker: %s', (text, content) => {
+    expect(contentsOf(text)).toContain(content);
+  });
+
+  it('names a speaker who is not the user', () => {
+    expect(contentsOf('Anna: I live in Graz.\nI play chess.')).toEqual([]);
+    expect(contentsOf('- Anna: I live in Graz.')).toEqual([]);
+  });
+});
+
 describe('a sentence', () => {
   it.each([
     ['I love pizza, call Luigi and order two.', 'User loves pizza'],

@@ -86,7 +86,7 @@ export function relate(known: Topic, said: Topic, cosine: number | null): Relati
     return 'repeats';
   if (said.isEnded && !known.isEnded)
     return judgeEnd(known, topics, known.subject !== said.subject && mentions(known, said.subject), cosine);
-  if (topics === 0) return isFlipped && (cosine ?? 0) >= 0.5 ? 'perhaps changes' : 'unrelated';
+  if (topics === 0) return judgeWithoutTopic(known, said, isFlipped, cosine ?? 0);
   if (isFlipped) return isSubset(known.nouns, said.nouns) && (cosine ?? 1) >= 0.45 ? 'changes' : 'unrelated';
   return judgeSuccession(known, said, { topics, isConflict, cosine });
 }
@@ -95,6 +95,19 @@ function judgeEnd(known: Topic, topics: number, isNamed: boolean, cosine: number
   if (topics > 0 && (topics >= 2 || topics / known.nouns.size >= 0.5) && (cosine ?? 1) >= 0.4) return 'changes';
   if (isNamed && (cosine ?? 0) >= 0.6) return 'changes';
   return topics > 0 || (cosine ?? 0) >= 0.45 ? 'perhaps changes' : 'unrelated';
+}
+
+/** Cosine from which a statement with a word of change may replace one that shares a noun with it. */
+const nearTopic = 0.4;
+/** The same for two that name other days, times or numbers. */
+const nearConflict = 0.5;
+/** The same for two statements of one person that share no noun: "Ada teaches cello", "Ada teaches the viola". */
+const nearStatement = 0.65;
+
+function judgeWithoutTopic(known: Topic, said: Topic, isFlipped: boolean, cosine: number): Relation {
+  if (isFlipped) return cosine >= 0.5 ? 'perhaps changes' : 'unrelated';
+  const isOfPerson = known.subject === said.subject && known.subject !== 'user';
+  return isOfPerson && cosine >= nearStatement && !isPast(known.content) ? 'perhaps changes' : 'unrelated';
 }
 
 function judgeSuccession(
@@ -107,6 +120,8 @@ function judgeSuccession(
   if (pending.test(known.content) && reached.test(said.content) && topics / known.nouns.size >= 0.5) return 'changes';
   if (changing.test(said.content) && topics / Math.min(known.nouns.size, said.nouns.size) >= 0.5)
     return (cosine ?? 0) >= 0.6 ? 'changes' : 'perhaps changes';
+  if (changing.test(said.content) && (cosine ?? 0) >= nearTopic) return 'perhaps changes';
+  if (isConflict && (cosine ?? 0) >= nearConflict) return 'perhaps changes';
   return 'unrelated';
 }
 

@@ -12,7 +12,7 @@ const determiners =
 
 /** A sentence that tells what a text says: it is passed over. */
 const mention = new RegExp(
-  String.raw`(?:^|[\n"'(\[>.!?] ?|(?<!\bhalf )\b(?:${determiners}) )(?:[\p{L}\p{N}-]+ ){0,2}(?:${sources})\b[^.!?\n]{0,60}?(?::(?!\d)|"|\b(?:${tellings})\b)|\b(?:according to|forwarded)\b`,
+  String.raw`(?:^|[\n"'(\[>.!?] ?|(?<!\bhalf )\b(?:${determiners}) )(?:[\p{L}\p{N}-]+ ){0,2}(?:${sources})\b(?:(?!\b(?:he|she|we|they|user) )[^.!?\n]){0,60}?(?::(?!\d)|"|\b(?:${tellings})\b)|\b(?:according to|forwarded)\b`,
   'giu',
 );
 

@@ -122,7 +122,10 @@ function readLabel(text: string): Label | null {
   if (/^(?:the )?(?:assistant|butler)$/i.test(name)) return { voice: 'butler', length, lasts: true };
   if (reports.test(name)) return { voice: 'user', length, lasts: false };
   const rest = text.slice(length);
-  if (headings.test(name) || (isHeading(name) && !speaks.test(/^[^.!?]*/.exec(rest)?.[0] ?? ''))) return null;
+  const isSpeech = speaks.test(/^[^.!?]*/.exec(rest)?.[0] ?? '');
+  if (headings.test(name) || (isHeading(name) && !isSpeech)) return null;
+  // "- granddaughter: Lía": in a list, and in small letters, a topic.
+  if (!isSpeech && (/^\s*[-*•] /.test(text) || /^\p{Ll}/u.test(name))) return null;
   // After a quotation the one who quotes speaks again.
   const isQuoted = /^"[^"]*"/.test(rest) && / /.test(name);
   return { voice: null, length, lasts: !isQuoted && (!/ /.test(name) || /^\p{Lu}\S+ \p{Lu}\S+$/u.test(name)) };
@@ -140,7 +143,7 @@ function isHeading(name: string): boolean {
 }
 
 const sentenceEnd = /[.!?]+["')]*(?=\s|$)|;(?=\s)/g;
-const abbreviation = /(?:^|[\s(])(?:dr|mr|mrs|ms|prof|st|e\.g|i\.e|etc|approx|no|vs|\p{L}\.\p{L}|\p{Lu})\.$/iu;
+const abbreviation = /(?:^|[\s(])(?:dra?|mr|mrs|ms|prof|sra?|st|e\.g|i\.e|etc|approx|no|vs|\p{L}\.\p{L}|\p{Lu})\.$/iu;
 const halfDay = /\b[ap]\.m\.$/i;
 
 interface Speaker {

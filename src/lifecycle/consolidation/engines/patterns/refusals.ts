@@ -9,7 +9,7 @@ const opinions =
 const advisers =
   /\b(?:doctor|gp|physio\w*|therapist|cardiologist|dentist|vet|midwife|consultant|surgeon|nurse|specialist|dietitian|school|teacher|landlord|neurologist|dermatologist|paediatrician|optician|psychiatrist)\b/i;
 const session =
-  /^(?:the )?(?:butler|assistant|session|conversation|chat|search|tool|output|draft|build|script|page|article|podcast|reminder|timer|list|file|form|answer|result|image|video|second|first|rest|cause|sound|range|evidence|weather|forecast|cheapest|laughter|end)\b|\b(?:the butler|this session|the session|no (?:other |further )?(?:requests|tasks|comments|corrections|follow-up)|nothing (?:else|urgent|actionable)|end of session)\b/i;
+  /^(?:the )?(?:butler|assistant|summary|recap|overview|session|conversation|chat|search|tool|output|draft|build|script|page|article|podcast|reminder|timer|list|file|form|answer|result|image|video|second|first|rest|cause|sound|range|evidence|weather|forecast|cheapest|laughter|end)\b|\b(?:the butler|this session|the session|no (?:other |further )?(?:requests|tasks|comments|corrections|follow-up)|nothing (?:else|urgent|actionable)|end of session)\b/i;
 
 const asking =
   /^(?:user|she|he|\p{Lu}\p{L}+) (?:also |then |later )?(?:asked|asks|requested|requests|wondered|thanked|corrected|rejected|picked|printed|closed|copied|forwarded|agreed|laughed|said no|said yes|wanted to know|found (?:it|that)|replied|answered|talked|chatted|spoke|was (?:annoyed|amused|happy|pleased|relieved|surprised))\b/iu;

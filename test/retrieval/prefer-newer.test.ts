@@ -1,0 +1,57 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { writeConfirmation } from '../../src/memory/confirm-and-forget.ts';
+import type { MemoryContext } from '../../src/memory/context.ts';
+import { mutate } from '../../src/memory/mutation.ts';
+import { openReview } from '../../src/memory/reviews/reviews.ts';
+import { settleReview } from '../../src/memory/reviews/settle-review.ts';
+import { storeNote } from '../../src/memory/facts/notes.ts';
+import { handleOf } from '../../src/shared/handles.ts';
+import { recallMemories } from '../../src/retrieval/recall.ts';
+import { contentsOf, newTenant, useRetrieval } from './setup.ts';
+
+const retrieval = useRetrieval();
+let context: MemoryContext;
+
+beforeEach(() => {
+  context = retrieval.context({ principal: newTenant() });
+});
+
+const note = async (content: string): Promise<string> => (await storeNote(context, { content })).value.id;
+const older = 'Chess is on Tuesday';
+const newer = 'Chess is on Thursday now';
+const topic = 'chess is on Tuesday';
+const recalled = async (): Promise<string[]> => contentsOf(await recallMemories(context, { topic }));
+
+async function openFor(olderId: string, newerId: string): Promise<string> {
+  const { value } = await mutate(context, async (mutation) => {
+    await writeConfirmation(mutation, { type: 'fact', id: newerId });
+    return openReview(mutation, { kind: 'note_change', factIds: [olderId, newerId], reason: 'perhaps_changed' });
+  });
+  return value ?? '';
+}
+
+describe('a recall that finds two notes with an open review', () => {
+  it('returns the newer one, in the better place of the two, and says why the older one is missing', async () => {
+    const olderId = await note(older);
+    const newerId = await note(newer);
+    await note('The club has a café of its own');
+    expect((await recalled())[0]).toBe(older);
+    await openFor(olderId, newerId);
+
+    expect((await recalled())[0]).toBe(newer);
+    expect(await recalled()).not.toContain(older);
+    const { considered } = await recallMemories(context, { topic });
+    expect(considered.find(({ memory }) => memory.id === olderId)).toMatchObject({
+      droppedBy: 'outdated',
+      reason: `fact ${handleOf(newerId)} may have replaced it`,
+    });
+  });
+
+  it('returns both once somebody decides that both hold', async () => {
+    const olderId = await note(older);
+    const id = await openFor(olderId, await note(newer));
+    await settleReview(context, { id, outcome: 'keep_both' });
+
+    expect((await recalled()).toSorted()).toEqual([newer, older].toSorted());
+  });
+});
