@@ -65,6 +65,22 @@ describe('the handle of a memory', () => {
       expect(await door.markRule({ ruleId: handleOf(rule.id), outcome: 'helpful' })).toMatchObject({ successCount: 1 });
     });
 
+    it('says which fact a new one replaces, as its id does', async () => {
+      for (const [place, of] of [handleOf, longHandleOf, String].entries()) {
+        const subject = `${word} ${place}`;
+        const first = await door.storeFact({ subject, predicate: 'strings', content: 'made of gut' });
+        const second = await door.storeFact({
+          subject,
+          predicate: 'owner',
+          content: 'nobody',
+          supersedes: of(first.id),
+        });
+
+        expect(second).toMatchObject({ supersedesId: first.id });
+        expect(await door.getMemory({ type: 'fact', id: first.id })).toMatchObject({ validity: 'superseded' });
+      }
+    });
+
     it('says which rule a new one replaces, and which episode it was learned from', async () => {
       const episode = await door.storeEpisode({ content: `The ${word} fell`, butler: word });
       const first = await door.storeRule({ content: `Tune the ${word} weekly` });

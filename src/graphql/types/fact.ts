@@ -104,7 +104,7 @@ const StoreFactInput = builder.inputType('StoreFactInput', {
     validTo: t.field({ type: 'DateTime', description: 'Until when it is true, if that is known.' }),
     supersedes: t.string({
       description:
-        'UUID of a live fact that this one replaces although its predicate is another, such as one of `similar` in an earlier answer.',
+        'UUID or handle of a live fact that this one replaces although its predicate is another, such as one of `similar` in an earlier answer.',
     }),
     several: t.boolean({
       description:

@@ -39,8 +39,10 @@ export type { Fact };
  * Stores what is true. A live fact with the same scope, subject and predicate is superseded by it; one that says the
  * same already is confirmed instead, and takes over what else was given.
  */
-export async function storeFact(context: MemoryContext, input: StoreFactInput): Promise<Written<Fact>> {
+export async function storeFact(context: MemoryContext, given: StoreFactInput): Promise<Written<Fact>> {
   authorize(context, 'mutation storeFact');
+  const supersedes = await resolveOptionalId(context, 'supersedes', given.supersedes, 'fact');
+  const input = { ...given, supersedes };
   const sourceEpisodeId = await resolveOptionalId(context, 'source_episode_id', input.sourceEpisodeId, 'episode');
   const values = await decideSealing(context, normaliseFact(context, { ...input, sourceEpisodeId }));
   const { idempotencyKey, ...rest } = input;
