@@ -469,7 +469,7 @@ describe('the statements of the feed', () => {
   const explain = async (
     { db: { client } }: MemoryContext,
     query: (client: TenantClient) => Promise<unknown>,
-  ): Promise<string> => {
+  ): Promise<unknown> => {
     let plan: unknown;
     const explaining = {
       tenantId: client.tenantId,
@@ -479,7 +479,14 @@ describe('the statements of the feed', () => {
       },
     };
     await query(explaining as unknown as TenantClient);
-    return JSON.stringify(plan);
+    return plan;
+  };
+
+  /** What reads events in a plan. Small tables beside them are scanned whole once the server has counted their rows. */
+  const scansOfEvents = (plan: unknown): unknown[] => {
+    if (typeof plan !== 'object' || plan === null) return [];
+    const inner = Object.values(plan).flatMap(scansOfEvents);
+    return 'Relation Name' in plan && plan['Relation Name'] === 'memory_events' ? [plan, ...inner] : inner;
   };
 
   it('are served by the index of positions', async () => {
@@ -492,7 +499,7 @@ describe('the statements of the feed', () => {
          FROM generate_series(1, 20000) n`,
         [tenantId],
       );
-      await client.query('ANALYZE memory_events');
+      await client.query('ANALYZE');
     });
     const { resumeFrom } = await readActivity(context);
     const [transactionId = '0'] = resumeFrom.split('.');
@@ -506,8 +513,14 @@ describe('the statements of the feed', () => {
     ];
 
     for (const plan of plans) {
-      expect(plan).toContain('memory_events_by_position');
-      expect(plan).not.toContain('Seq Scan');
+      const scans = scansOfEvents(plan);
+      expect(scans).not.toEqual([]);
+      for (const scan of scans) {
+        expect(scan).toMatchObject({
+          'Node Type': expect.stringMatching(/^Index (Only )?Scan$/) as string,
+          'Index Name': 'memory_events_by_position',
+        });
+      }
     }
   });
 });
