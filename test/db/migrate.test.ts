@@ -173,7 +173,7 @@ describe('receipts', () => {
       }),
       droppedUnnamed: before.dropped.slice(2),
     });
-    expect(readChosen(chosen, memoryIds)).toEqual(before.chosen);
+    expect(readChosen(chosen, memoryIds)).toEqual(before.chosen.map((choice) => ({ ...choice, conflicts: [] })));
     expect(memoryIds).toEqual([rule, episode]);
     expect(receipts.get(String(empty['id']))).toMatchObject({ candidates: [], chosen: [], memoryIds: [fact] });
   });
