@@ -5,6 +5,7 @@ import type { MemoryContext } from '../memory/context.ts';
 import { listEventsOf } from '../memory/history/history.ts';
 import { listLinks, loadEnds, type LinkEnd, type LinkOfMemory, type LinksChoice } from '../memory/links/link-graph.ts';
 import type { MemoryReference } from '../memory/links/links.ts';
+import { loadForgottenMoments } from '../memory/rules/rules.ts';
 import { loadMemories, referenceKey, type StoredRow } from '../memory/memories.ts';
 import { onlyButlerOf } from '../memory/reach.ts';
 import { listReceiptsOf, type ReceiptSummary } from '../retrieval/receipts/receipts.ts';
@@ -26,6 +27,8 @@ export interface Loaders {
   rulesLearnedFrom: DataLoader<Question<{ limit: number }>, Rule[], string>;
   receipts: DataLoader<Question<{ limit: number }>, ReceiptSummary[], string>;
   successors: DataLoader<MemoryReference, StoredFact | null, string>;
+  /** When a rule was last forgotten, up to a moment if one is given; empty if it never was. */
+  forgottenMoments: DataLoader<Question<{ at: Date | null }>, Date[], string>;
 }
 
 const loaders = new WeakMap<MemoryContext, Loaders>();
@@ -48,6 +51,7 @@ function createLoaders(context: MemoryContext): Loaders {
     rulesLearnedFrom: ofQuestions((references, { limit }) => listLearnedFrom(context, 'rule', references, limit)),
     receipts: ofQuestions((references, { limit }) => listReceiptsOf(context, references, limit)),
     successors: ofReferences((references) => listSuccessors(context, references)),
+    forgottenMoments: ofQuestions((references, { at }) => loadForgottenMoments(context, references, at)),
   };
 }
 

@@ -6,6 +6,7 @@ import { createTestApp, type TestApp } from '../support/app.ts';
 import { requestGraphQL } from '../support/graphql-request.ts';
 import {
   claimForAgent,
+  forgetMemory,
   ingestEpisodes,
   markRule,
   storeEpisode,
@@ -15,7 +16,7 @@ import {
 } from '../support/writes.ts';
 
 let testApp: TestApp;
-let ids: Record<'episode' | 'fact' | 'superseded' | 'rule', string>;
+let ids: Record<'episode' | 'fact' | 'superseded' | 'rule' | 'forgotten', string>;
 
 beforeAll(async () => {
   testApp = await createTestApp();
@@ -28,8 +29,10 @@ beforeAll(async () => {
   for (const reason of ['good', 'better']) {
     await markRule(context(), { ruleId: rule.id, outcome: 'helpful', reason });
   }
+  const forgotten = await storeRule(context(), { content: 'never ask at night' });
+  await forgetMemory(context(), { type: 'rule', id: forgotten.id });
   await buildContext(context(), { triggerPrompt: 'soba', butler: 'health' });
-  ids = { episode: episode.id, fact: fact.id, superseded: superseded.id, rule: rule.id };
+  ids = { episode: episode.id, fact: fact.id, superseded: superseded.id, rule: rule.id, forgotten: forgotten.id };
 });
 afterAll(() => testApp.close());
 
@@ -57,6 +60,11 @@ const loads: { [Name in keyof Loaders]: [count: number, load: (loaders: Loaders)
   rulesLearnedFrom: [1, ({ rulesLearnedFrom }) => rulesLearnedFrom.load(ofEpisode())],
   receipts: [1, ({ receipts }) => receipts.load(ofFact())],
   successors: [1, ({ successors }) => successors.load({ type: 'fact', id: ids.superseded })],
+  forgottenMoments: [
+    1,
+    ({ forgottenMoments }) =>
+      forgottenMoments.load({ reference: { type: 'rule', id: ids.forgotten }, choice: { at: null } }),
+  ],
 };
 
 describe('a key that is asked for several times at once', () => {

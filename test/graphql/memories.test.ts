@@ -2,7 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { requestGraphQL, type GraphQLAnswer } from '../support/graphql-request.ts';
-import { confirmMemory, forgetMemory, ingestEpisodes, storeEpisode, storeFact, storeRule } from '../support/writes.ts';
+import {
+  confirmMemory,
+  forgetMemory,
+  ingestEpisodes,
+  restoreMemory,
+  storeEpisode,
+  storeFact,
+  storeRule,
+} from '../support/writes.ts';
 
 let testApp: TestApp;
 const start = new Date('2026-03-01T12:00:00.000Z');
@@ -312,6 +320,32 @@ describe('the past', () => {
     expect(eleventh.facts).toEqual({ totalCount: 1, edges: [{ node: { content: 'fine', validity: 'active' } }] });
     expect(last.memory.validity).toBe('superseded');
     expect(last.facts.totalCount).toBe(2);
+  });
+
+  it('knows since when a rule was forgotten, until it was restored', async () => {
+    const { id } = await storeRule(context(), { content: 'knock before entering' });
+    const forgotten: string[] = [];
+    for (const day of [1, 3]) {
+      await onDay(day, () => forgetMemory(context(), { type: 'rule', id }));
+      forgotten.push(new Date(start.getTime() + day * 86_400_000).toISOString());
+      expect((await ask('query ($id: UUID!) { rule(id: $id) { forgottenAt } }', { id })).rule.forgottenAt).toBe(
+        forgotten.at(-1),
+      );
+      await onDay(day + 1, () => restoreMemory(context(), { type: 'rule', id }));
+    }
+    const query = `query ($id: String!, $at: DateTime!) {
+      asOf(at: $at) { memory(type: rule, id: $id) { ... on Rule { forgottenAt } } }
+    }`;
+    const on = async (day: number): Promise<unknown> =>
+      (await ask(query, { id, at: new Date(start.getTime() + day * 86_400_000) })).asOf.memory.forgottenAt;
+
+    expect([await on(0.5), await on(1.5), await on(2.5), await on(3.5), await on(4.5)]).toEqual([
+      null,
+      forgotten[0],
+      null,
+      forgotten[1],
+      null,
+    ]);
   });
 
   it('differs from the present by what changed in between', async () => {

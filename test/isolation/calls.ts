@@ -164,6 +164,7 @@ export class Ids {
         tenantId === target.tenantId &&
         owner === (ofOperators.has(kind) ? operators : target.owner) &&
         (row['forgotten_at'] ?? null) === null &&
+        (table !== 'rules' || row['validity'] !== 'retracted') &&
         (row['superseded_at'] ?? null) === null &&
         (kind !== 'quarantined_item' || row['status'] === 'waiting') &&
         // One that can be undone.

@@ -91,7 +91,7 @@ async function listLive(context: MemoryContext): Promise<LiveMemory[]> {
   const { client } = context.db;
   const rows = await client.fact.findMany({ where: { tenantId, validity: { in: liveValidities } } });
   const facts = await openRows(context, rows);
-  const rules = await client.rule.findMany({ where: { tenantId, forgottenAt: null } });
+  const rules = await client.rule.findMany({ where: { tenantId, validity: { not: 'retracted' } } });
   return [
     ...facts.map((fact): LiveMemory => ({ type: 'fact', id: fact.id, text: textOf(fact) })),
     ...rules

@@ -76,7 +76,7 @@ function isDue(deserved: Prisma.Sql): Prisma.Sql {
 /** Anti-patterns do not fade, and disabled rules stay as they are. Rules due for inversion are left to the inversion. */
 function isSwept(tenantId: string, { type, inversion }: DecayQuery): Prisma.Sql {
   if (type === 'fact') return Prisma.raw('true');
-  return Prisma.sql`(m.maturity <> 'anti_pattern' AND m.disabled_at IS NULL AND m.forgotten_at IS NULL
+  return Prisma.sql`(m.maturity <> 'anti_pattern' AND m.disabled_at IS NULL
     AND NOT ${isDueForInversion(tenantId, inversion)})`;
 }
 
@@ -100,7 +100,7 @@ export async function findInversions(
  * undid that: only a further harmful mark inverts it again.
  */
 function isDueForInversion(tenantId: string, thresholds: InversionThresholds): Prisma.Sql {
-  return Prisma.sql`(m.maturity <> 'anti_pattern' AND m.validity IN ('active', 'fading') AND m.forgotten_at IS NULL
+  return Prisma.sql`(m.maturity <> 'anti_pattern' AND m.validity IN ('active', 'fading')
     AND m.harmful_count >= ${thresholds.minHarmful}
     AND m.success_count / (m.success_count + 4 * m.harmful_count + 0.01::float8) < ${thresholds.maxEffectiveness}::float8
     AND NOT EXISTS (

@@ -95,7 +95,7 @@ function isSurplus({ mid, long }: Pick<EvictionQuery, 'mid' | 'long'>): Prisma.S
 
 /** A memory that no butler learned was stored on purpose, and a disabled rule waits for a person: neither counts. */
 function isCounted(type: 'fact' | 'rule'): Prisma.Sql {
-  const isUsed = type === 'fact' ? '' : 'AND m.disabled_at IS NULL AND m.forgotten_at IS NULL';
+  const isUsed = type === 'fact' ? '' : 'AND m.disabled_at IS NULL';
   return Prisma.raw(`m.validity IN ('active', 'fading') AND m.source_butler IS NOT NULL ${isUsed}`);
 }
 

@@ -64,8 +64,7 @@ function fadingUntil(tenantId: string, query: ForecastQuery): Prisma.Sql {
 
 /** Selects the memories that the decay sweep looks at. A decay rate below 1e-6 takes more than a lifetime. */
 function decaying(tenantId: string, { scopes }: ForecastQuery, type: 'fact' | 'rule'): Prisma.Sql {
-  const isSwept =
-    type === 'fact' ? '' : `AND maturity <> 'anti_pattern' AND disabled_at IS NULL AND forgotten_at IS NULL`;
+  const isSwept = type === 'fact' ? '' : `AND maturity <> 'anti_pattern' AND disabled_at IS NULL`;
   return Prisma.sql`
     SELECT ${type}::text AS type, id, confidence, decay_rate, coalesce(last_confirmed_at, created_at) AS since
     FROM ${Prisma.raw(`${type}s`)}

@@ -110,9 +110,5 @@ function isOld(tenantId: string, { type, until }: OldMemoriesQuery, alias: strin
 
 function isOver(type: 'fact' | 'rule', alias: string): Prisma.Sql {
   const isOut = `${alias}.validity NOT IN ('active', 'fading')`;
-  return Prisma.raw(
-    type === 'fact'
-      ? `(${isOut})`
-      : `(${isOut} OR ${alias}.disabled_at IS NOT NULL OR ${alias}.forgotten_at IS NOT NULL)`,
-  );
+  return Prisma.raw(type === 'fact' ? `(${isOut})` : `(${isOut} OR ${alias}.disabled_at IS NOT NULL)`);
 }

@@ -63,14 +63,14 @@ async function compareWithEvents(
       SELECT DISTINCT ON (e.id) e.id, e.before AS snapshot FROM events e LEFT JOIN last ON last.id = e.id
       WHERE last.sequence IS NULL OR e.sequence > last.sequence ORDER BY e.id, e.sequence
     ), compared AS (
-      SELECT id, last.snapshot AS replayed, next.id IS NOT NULL AS is_from_event,
+      SELECT id, last.snapshot AS replayed,
         CASE WHEN next.id IS NULL THEN stored.snapshot ELSE next.snapshot END AS stored
       FROM (${rows}) stored FULL JOIN last USING (id) FULL JOIN next USING (id)
     )
     SELECT id, stored, replayed FROM compared
-    -- An event that deleted a memory kept few columns of it: only those are compared.
+    -- Only the columns of both: an event that deleted a memory kept few, and the table may have lost one since.
     WHERE ${knownColumns} IS DISTINCT FROM
-      (SELECT jsonb_object_agg(key, value) FROM jsonb_each(replayed) WHERE NOT is_from_event OR stored IS NULL OR stored ? key)
+      (SELECT jsonb_object_agg(key, value) FROM jsonb_each(replayed) WHERE stored IS NULL OR stored ? key)
     ORDER BY id`;
 }
 

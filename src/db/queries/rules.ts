@@ -1,4 +1,4 @@
-import type { RuleApplication } from '../../generated/prisma/client.ts';
+import { Prisma, type RuleApplication } from '../../generated/prisma/client.ts';
 import type { TenantClient, Transaction } from '../database.ts';
 
 /** Locks rules until the transaction ends, always in the order of their ids: another order deadlocks. */
@@ -22,6 +22,16 @@ export async function lockRuleTexts(
     ) hashes`;
 }
 
+/** Whether event `e` of a rule forgot it: a rule keeps no time of that itself. */
+const isForgetting = Prisma.sql`(e.payload->'after'->>'validity' = 'retracted'
+  AND e.payload->'before'->>'validity' IS DISTINCT FROM 'retracted')`;
+
+/** When rule `r` was last forgotten, as its events say. */
+const forgottenMoment = Prisma.sql`(
+  SELECT e.occurred_at FROM memory_events e
+  WHERE e.tenant_id = r.tenant_id AND e.entity_type = 'rule' AND e.entity_id = r.id::text AND ${isForgetting}
+  ORDER BY e.sequence DESC LIMIT 1)`;
+
 export interface SameRule {
   id: string;
   content: string;
@@ -38,11 +48,24 @@ export async function listSameRules(
 ): Promise<SameRule[]> {
   return client.$queryRaw<SameRule[]>`
     SELECT r.id::text AS id, r.content, r.validity, r.maturity, r.asked_by_user_at AS "askedByUserAt",
-      r.forgotten_at AS "forgottenAt"
+      CASE WHEN r.validity = 'retracted' THEN ${forgottenMoment} END AS "forgottenAt"
     FROM rules r
     WHERE r.tenant_id = ${client.tenantId} AND (r.scope = ${scope} OR r.scope = 'global' AND r.maturity = 'anti_pattern')
       AND lower(coalesce(r.original_content, r.content)) = lower(${content})
     ORDER BY r.created_at, r.id`;
+}
+
+/** Lists when rules were last forgotten, up to a moment if one is given. */
+export async function listForgottenMoments(
+  client: TenantClient,
+  ids: readonly string[],
+  at: Date | null,
+): Promise<{ id: string; forgottenAt: Date }[]> {
+  return client.$queryRaw`
+    SELECT DISTINCT ON (e.entity_id) e.entity_id AS id, e.occurred_at AS "forgottenAt" FROM memory_events e
+    WHERE e.tenant_id = ${client.tenantId} AND e.entity_type = 'rule' AND e.entity_id = ANY (${ids}::text[])
+      AND (${at}::timestamptz IS NULL OR e.occurred_at <= ${at}::timestamptz) AND ${isForgetting}
+    ORDER BY e.entity_id, e.sequence DESC`;
 }
 
 /** Lists the applications of rules that count, newest first, at most `limit` of each rule. */
@@ -77,7 +100,7 @@ export async function listNearRules(
         END AS distance
       FROM rules n JOIN rules o ON o.tenant_id = n.tenant_id AND o.scope = n.scope AND o.id <> n.id
       WHERE n.tenant_id = ${client.tenantId} AND n.id = ${id}::uuid AND o.validity IN ('active', 'fading')
-        AND o.forgotten_at IS NULL AND o.disabled_at IS NULL AND o.maturity <> 'anti_pattern'
+        AND o.disabled_at IS NULL AND o.maturity <> 'anti_pattern'
     ) others
     WHERE distance <= ${within}::float8 ORDER BY distance, id LIMIT ${limit}`;
   return near.map((row) => row.id);

@@ -107,10 +107,7 @@ function whereFact(filter: MemoryFilter): Prisma.Sql[] {
 }
 
 function whereRule(filter: MemoryFilter): Prisma.Sql[] {
-  // A forgotten rule is retracted: its validity decides where retracted ones are asked for.
-  const isThere = filter.validity.includes('retracted') ? [] : [Prisma.sql`m.forgotten_at IS NULL`];
   return [
-    ...isThere,
     ...(filter.withDisabled ? [] : [Prisma.sql`m.disabled_at IS NULL`]),
     ...whereLearned(filter),
     ...when(filter.maturity, (maturities) => Prisma.sql`m.maturity = ANY (${[...maturities]}::text[])`),

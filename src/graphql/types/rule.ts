@@ -3,10 +3,10 @@ import { demoteRule, disableRule, editRule, enableRule, promoteRule } from '../.
 import type { Maturity } from '../../memory/rules/rule-maturity.ts';
 import { findSimilarRules, storeRule, type ruleValidities } from '../../memory/rules/rules.ts';
 import { markRule } from '../../memory/rules/rule-marks.ts';
-import { viewedAt } from '../../memory/history/snapshots.ts';
+import { pastMoment, viewedAt } from '../../memory/history/snapshots.ts';
 import { maskFor } from '../../memory/hidden-spans.ts';
 import { builder } from '../builder.ts';
-import { findSourceId } from '../loaders.ts';
+import { findSourceId, loadersOf } from '../loaders.ts';
 import { MemoryInterface } from './memory.ts';
 import { MaturityEnum, PermanenceEnum, ValidityEnum } from '../enums.ts';
 import { writeResult, type PayloadField, type WriteResult } from '../results.ts';
@@ -78,10 +78,16 @@ export const RuleRef = builder.prismaNode('Rule', {
       nullable: true,
       description: 'When it was disabled; null unless it is.',
     }),
-    forgottenAt: t.expose('forgottenAt', {
+    forgottenAt: t.field({
       type: 'DateTime',
       nullable: true,
       description: 'When it was forgotten; null unless it was.',
+      resolve: async (rule, _args, { memory }) => {
+        if (rule.validity !== 'retracted') return null;
+        const question = { reference: { type: 'rule', id: rule.id } as const, choice: { at: pastMoment(rule) } };
+        const [moment] = await loadersOf(memory).forgottenMoments.load(question);
+        return moment ?? null;
+      },
     }),
     lastConfirmedAt: t.expose('lastConfirmedAt', {
       type: 'DateTime',

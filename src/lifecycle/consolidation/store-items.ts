@@ -186,10 +186,7 @@ async function requireTarget({ run, butler }: Storing, { type, id }: PreparedRef
   if (target === null || !isVisible(target.scope, butler)) {
     throw new Refusal(`target_id: no such ${type}`);
   }
-  const isForgotten = 'forgottenAt' in target && target.forgottenAt !== null;
-  if (isForgotten || !isLive(target.validity)) {
-    throw new Refusal(`target_id: the ${type} is ${isForgotten ? 'forgotten' : target.validity}, and not live`);
-  }
+  if (!isLive(target.validity)) throw new Refusal(`target_id: the ${type} is ${target.validity}, and not live`);
 }
 
 /** Confirms a memory once a run, however many items confirm it; each adds its evidence. */

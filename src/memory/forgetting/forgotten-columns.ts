@@ -2,9 +2,7 @@ import type { MemoryType } from '../../db/tables.ts';
 
 /** Columns of a memory that was forgotten at this moment, or of one that is there again. */
 export function forgottenColumns(type: MemoryType, forgottenAt: Date | null): object {
-  const validity = forgottenAt === null ? 'active' : 'retracted';
-  if (type === 'episode') return { forgottenAt };
-  return type === 'fact' ? { validity } : { validity, forgottenAt };
+  return type === 'episode' ? { forgottenAt } : { validity: forgottenAt === null ? 'active' : 'retracted' };
 }
 
 export function forgottenEvent(type: MemoryType): 'fact.retracted' | 'rule.forgotten' | 'episode.forgotten' {

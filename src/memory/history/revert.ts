@@ -129,7 +129,8 @@ async function chooseValues(mutation: Mutation, event: MemoryEvent, current: Sna
   const after = await openSnapshot(context, payload.after ?? {}, transaction);
   const values: Snapshot = {};
   for (const name of Object.keys(after).filter((column) => !isSame(before[column], after[column]))) {
-    if (derivedColumns.includes(name)) continue;
+    // An old event may name a column that the table no longer has.
+    if (derivedColumns.includes(name) || !(name in current)) continue;
     if (name === 'hidden_spans') {
       values[name] = revertHidden(before[name], after[name], current[name]);
       continue;
@@ -171,9 +172,8 @@ async function chooseForgotten(mutation: Mutation, event: MemoryEvent, current: 
   const type = event.entityType;
   const isGone = type === 'episode' ? current['forgotten_at'] !== null : !isAsStored(event, current);
   if (isGone) throw await changedSince(mutation, event, type === 'episode' ? 'forgotten_at' : 'validity');
-  if (type === 'fact') return { validity: 'retracted', supersedes_id: null };
-  const forgottenAt = { forgotten_at: mutation.now.toISOString() };
-  return type === 'rule' ? { validity: 'retracted', ...forgottenAt } : forgottenAt;
+  if (type === 'episode') return { forgotten_at: mutation.now.toISOString() };
+  return { validity: 'retracted', ...(type === 'fact' && { supersedes_id: null }) };
 }
 
 /** Whether a fact or rule is live, or history as which it was stored. */

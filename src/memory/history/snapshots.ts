@@ -53,5 +53,10 @@ function readValue(name: string, value: unknown): unknown {
 
 /** Returns the moment at which a row is viewed: its own for a past row, else now. */
 export function viewedAt(row: object, now: Date): Date {
-  return 'viewedAt' in row ? (row.viewedAt as Date) : now;
+  return pastMoment(row) ?? now;
+}
+
+/** Returns the moment that a past row is of; null for a row as it is now. */
+export function pastMoment(row: object): Date | null {
+  return 'viewedAt' in row ? (row.viewedAt as Date) : null;
 }

@@ -1,6 +1,13 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Columns } from '../../db/queries/memories.ts';
-import { listNearRules, listSameRules, lockRules, lockRuleTexts, type SameRule } from '../../db/queries/rules.ts';
+import {
+  listForgottenMoments,
+  listNearRules,
+  listSameRules,
+  lockRules,
+  lockRuleTexts,
+  type SameRule,
+} from '../../db/queries/rules.ts';
 import type { Prisma, Rule } from '../../generated/prisma/client.ts';
 import { createRedactor, omissionsOf, type Omissions, type RedactedText } from '../../redaction/redactor.ts';
 import { describeGiven, invalidInput, MemoryError } from '../../shared/errors.ts';
@@ -9,8 +16,8 @@ import { embedOne, type EmbeddedText } from '../embed.ts';
 import { isLive } from '../facts/fact-values.ts';
 import { mutateOnce } from '../idempotency.ts';
 import type { Span } from '../spans.ts';
-import { createLink, linkToSource, requireEpisode, type NewLink } from '../links/links.ts';
-import { getMemory } from '../memories.ts';
+import { createLink, linkToSource, requireEpisode, type MemoryReference, type NewLink } from '../links/links.ts';
+import { getMemory, referenceKey } from '../memories.ts';
 import { normaliseMetadata, type KeptMetadata } from '../metadata.ts';
 import { changeMemory, createMemory, mapWritten, type Mutation, type Written } from '../mutation.ts';
 import { authorize, authorizeTarget } from '../permissions.ts';
@@ -84,8 +91,7 @@ async function requireReplaceable(mutation: Mutation, id: string, { scope }: Rul
 
 /** Forgets the old rule as a consequence: one undo brings it back and takes the new one away. */
 async function supersedeRule({ consequence: mutation }: Mutation, id: string, successorId: string): Promise<void> {
-  const columns = { validity: 'retracted', forgottenAt: mutation.now };
-  await changeMemory(mutation, { type: 'rule', id }, 'rule.superseded', columns);
+  await changeMemory(mutation, { type: 'rule', id }, 'rule.superseded', { validity: 'retracted' });
   const [source, target] = [successorId, id].map((ruleId) => ({ type: 'rule' as const, id: ruleId }));
   await createLink(mutation, { source, target, relation: 'supersedes' } as NewLink);
 }
@@ -99,6 +105,17 @@ export async function findSimilarRules(context: MemoryContext, id: string): Prom
   const ids = await listNearRules(client, id, { within: 1 - similarFrom, limit: 3 });
   const rules = await client.rule.findMany({ where: { tenantId: client.tenantId, id: { in: ids } } });
   return rules.toSorted((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
+}
+
+/** Loads when rules were last forgotten, up to a moment if one is given, by the key of the rule. */
+export async function loadForgottenMoments(
+  { db }: MemoryContext,
+  references: readonly MemoryReference[],
+  at: Date | null,
+): Promise<Map<string, Date[]>> {
+  const ids = references.map(({ id }) => id);
+  const moments = await listForgottenMoments(db.client, ids, at);
+  return new Map(moments.map(({ id, forgottenAt }) => [referenceKey({ type: 'rule', id }), [forgottenAt]]));
 }
 
 export interface KnownRule {
@@ -116,7 +133,7 @@ export async function findKnownRule(
   rule: Pick<RuleValues, 'scope' | 'content'>,
 ): Promise<KnownRule> {
   const same = await listSameRules(transaction, rule);
-  const kept = same.filter(({ forgottenAt }) => forgottenAt === null);
+  const kept = same.filter(({ validity }) => validity !== 'retracted');
   const times = same.flatMap(({ forgottenAt }) => forgottenAt ?? []).map((moment) => moment.getTime());
   return {
     warning: kept.find(({ maturity }) => maturity === 'anti_pattern'),
@@ -209,7 +226,7 @@ export async function lockUsableRule({ transaction, tenantId }: Mutation, id: st
   await lockRules(transaction, [id]);
   const rule = await transaction.rule.findUnique({ where: { tenantId_id: { tenantId, id } } });
   if (rule === null) throw new MemoryError('NOT_FOUND', `rule ${id} is not there`);
-  if (rule.forgottenAt !== null) {
+  if (rule.validity === 'retracted') {
     throw new MemoryError('INVALID_TRANSITION', `rule ${id} is forgotten`, { hint: 'Restore it first.' });
   }
   return rule;

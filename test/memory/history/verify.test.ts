@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sweepConsolidation } from '../../../src/lifecycle/consolidation/consolidate.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
+import { getMemory } from '../../../src/memory/memories.ts';
 import type { Fact } from '../../../src/memory/facts/facts.ts';
 import { findDifferences } from '../../../src/memory/history/verify.ts';
 import { createTestCore, lastEventOf, type TestCore } from '../../support/core.ts';
@@ -76,6 +77,24 @@ describe('the tables', () => {
     for (const day of [-2, 0, 0.2, 0.5, 1, 2]) {
       expect(await findDifferences(context(), core.day(day))).toEqual([]);
     }
+  });
+
+  it('do not differ by a column that only old events name, and which an undo leaves alone', async () => {
+    const { id } = await storeRule(context(), { content: 'knock twice' });
+    await forgetMemory(context(), { type: 'rule', id });
+    const eventId = await lastEventOf(core, id, 'rule.forgotten');
+    await execute('ALTER TABLE memory_events DISABLE TRIGGER USER');
+    await execute(
+      `UPDATE memory_events SET payload = jsonb_set(jsonb_set(payload, '{after,forgotten_at}', '"2026-03-01T12:00:00Z"'),
+        '{before,forgotten_at}', 'null') WHERE id = $1`,
+      [eventId],
+    );
+    await execute('ALTER TABLE memory_events ENABLE TRIGGER USER');
+
+    expect(await findDifferences(context())).toEqual([]);
+    await undoEvent(context(), { eventId });
+    expect(await getMemory(context(), { type: 'rule', id })).toMatchObject({ row: { validity: 'active' } });
+    expect(await findDifferences(context())).toEqual([]);
   });
 
   it('do not differ by what events leave out: references and vectors', async () => {

@@ -116,7 +116,7 @@ describe('the quarantine', () => {
     await undoEvent(context(), { eventId: eventId ?? '' });
     expect(await waiting()).toMatchObject([{ id: item?.id, status: 'waiting', memoryId: null }]);
     const { client } = core.db.forTenant(tenantId);
-    expect(await client.rule.count({ where: { forgottenAt: null } })).toBe(0);
+    expect(await client.rule.count({ where: { validity: { not: 'retracted' } } })).toBe(0);
     expect(await findDifferences(context())).toEqual([]);
   });
 
