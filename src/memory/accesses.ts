@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../db/database.ts';
-import { insertAccess } from '../db/sql/insert-access.ts';
+import { insertAccess } from '../db/queries/accesses.ts';
 import type { AccessRecord } from '../generated/prisma/client.ts';
 import { actorOf, type MemoryContext, type Principal } from './context.ts';
 import { recordEvent } from './events.ts';
@@ -35,10 +35,10 @@ export function isRecorded({ role, visit }: Principal, kind: AccessKind): boolea
 export async function recordAccess(db: Database, context: MemoryContext, access: Access): Promise<void> {
   const { tenantId, visit } = context.principal;
   const record = recordOf(context, access);
-  if (visit === undefined) return void (await db.forTenant(tenantId).roundTrip([insertAccess(record)]));
+  if (visit === undefined) return insertAccess(db.forTenant(tenantId), record);
   const { home } = visit;
   // At home first: who fails to get in has tried.
-  await db.forTenant(home).roundTrip([insertAccess({ ...record, tenantId: home, enteredTenant: tenantId })]);
+  await insertAccess(db.forTenant(home), { ...record, tenantId: home, enteredTenant: tenantId });
   const { kind, operations, digest } = access;
   const after = { home_tenant: home, kind, operations, digest, access_record_id: record.id };
   await db.forTenant(tenantId).transaction(async (transaction) => {

@@ -1,4 +1,4 @@
-import { readMemoryRows, selectMemoryRows } from '../db/sql/memory-rows.ts';
+import { listMemoryRows } from '../db/queries/memory-rows.ts';
 import { memoryTypes, type MemoryType } from '../db/tables.ts';
 import type { StoredFact } from '../db/stored-fact.ts';
 import { MemoryError } from '../shared/errors.ts';
@@ -56,17 +56,22 @@ export function asMemory(row: MemoryRow): Memory {
 
 /** Several at once, under the key of each, whatever their state. One round trip. */
 export async function loadMemories(
-  { db, principal: { tenantId } }: Pick<MemoryContext, 'db' | 'principal'>,
+  context: Pick<MemoryContext, 'db'>,
   references: readonly MemoryReference[],
 ): Promise<Map<string, StoredRow>> {
-  if (references.length === 0) return new Map();
-  const [answer] = await db.roundTrip([selectMemoryRows(tenantId, references)]);
-  return memoriesByKey(answer);
+  const [rows = new Map<string, StoredRow>()] = await loadMemoryLists(context, [references]);
+  return rows;
 }
 
-/** What `selectMemoryRows` answered, under the key of each. */
-export function memoriesByKey(answer: string | null | undefined): Map<string, StoredRow> {
-  return new Map(readMemoryRows(answer).map(({ type, row }) => [referenceKey({ type, id: row.id }), row as StoredRow]));
+/** Several lists at once. One round trip. */
+export async function loadMemoryLists(
+  { db }: Pick<MemoryContext, 'db'>,
+  lists: readonly (readonly MemoryReference[])[],
+): Promise<Map<string, StoredRow>[]> {
+  const found = await listMemoryRows(db, lists);
+  return found.map(
+    (rows) => new Map(rows.map(({ type, row }) => [referenceKey({ type, id: row.id }), row as StoredRow])),
+  );
 }
 
 export async function getMemory(context: MemoryContext, reference: MemoryReference): Promise<Memory> {

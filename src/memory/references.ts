@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Database, TenantDatabase } from '../db/database.ts';
-import { bumpReferencesOf, type ReferenceCount } from '../db/sql/bump-references.ts';
+import { addReferences, type ReferenceCount } from '../db/queries/references.ts';
 import { memoryTypes, type MemoryType } from '../db/tables.ts';
 import type { MemoryContext } from './context.ts';
 import type { MemoryReference } from './links/links.ts';
@@ -55,10 +55,8 @@ class PendingReferences {
 
   async write(db: TenantDatabase, mostSessions: number): Promise<void> {
     const types = memoryTypes.filter((type) => this.#byType[type].size > 0);
-    if (types.length === 0) return;
-    await db.roundTrip(
-      types.map((type) => bumpReferencesOf(type, db.tenantId, [...this.#byType[type].values()], mostSessions)),
-    );
+    const byType = new Map(types.map((type) => [type, [...this.#byType[type].values()]]));
+    await addReferences(db, byType, mostSessions);
   }
 
   #add(type: MemoryType, { id, count, at, sessions, shownAt }: Pending): void {

@@ -1,6 +1,6 @@
 import { Prisma, type ConsolidationRun } from '../../generated/prisma/client.ts';
 import { toSnakeCase } from '../../shared/names.ts';
-import type { TenantClient, Transaction } from '../database.ts';
+import type { TenantClient, TenantDatabase, Transaction } from '../database.ts';
 
 export interface NewRun {
   id: string;
@@ -56,9 +56,11 @@ export async function listLostRuns(client: TenantClient, now: Date): Promise<str
   return rows.map(({ id }) => id);
 }
 
-/** The statement that tells whether there is a run whose lease has ended, for a round trip. */
-export function areRunsLost(tenantId: string, now: Date): Prisma.Sql {
-  return Prisma.sql`SELECT EXISTS (SELECT FROM consolidation_runs r WHERE ${isLost(tenantId, now)})`;
+/** Returns whether there is a run whose lease has ended. */
+export async function hasLostRun(db: TenantDatabase, now: Date): Promise<boolean> {
+  const statement = Prisma.sql`SELECT EXISTS (SELECT FROM consolidation_runs r WHERE ${isLost(db.tenantId, now)})`;
+  const [answer] = await db.roundTrip([statement]);
+  return answer === 't';
 }
 
 function isLost(tenantId: string, now: Date): Prisma.Sql {

@@ -1,4 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
+import type { TenantDatabase } from '../database.ts';
 import { whereMemory, type MemoryFilter } from '../sql/memory-filter.ts';
 
 /** What facts say about those whom a question may mean. */
@@ -51,9 +52,15 @@ export function readKnownPeople(answer: string | null | undefined): KnownPeople 
   return answer == null ? { subjects: [], own: [], known: [] } : (JSON.parse(answer) as KnownPeople);
 }
 
-/** Selects the lexemes of each word, as one JSON object. */
-export function selectLexemes(language: string, words: readonly string[]): Prisma.Sql {
-  return Prisma.sql`
+/** Lists the lexemes of each word. */
+export async function listLexemes(
+  db: TenantDatabase,
+  language: string,
+  words: readonly string[],
+): Promise<Map<string, string[]>> {
+  const statement = Prisma.sql`
     SELECT json_object_agg(word, tsvector_to_array(to_tsvector(memory_text_search(${language}), word)))::text
     FROM unnest(${[...words]}::text[]) word`;
+  const [answer] = await db.roundTrip([statement]);
+  return new Map(Object.entries(JSON.parse(answer ?? '{}') as Record<string, string[]>));
 }

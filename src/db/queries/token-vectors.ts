@@ -1,13 +1,27 @@
 import { Prisma } from '../../generated/prisma/client.ts';
+import type { TenantDatabase } from '../database.ts';
 import { memoryTables, memoryTypes, type MemoryType } from '../tables.ts';
 import { slotColumns, type EmbeddingSlot } from './embeddings.ts';
 
-/** Selects the word pieces that memories have of a version, as a JSON object by id. */
-export function selectTokens(
-  tenantId: string,
-  { id, slot }: { id: string; slot: EmbeddingSlot },
-  references: readonly { type: MemoryType; id: string }[],
-): Prisma.Sql {
+export interface TokensQuery {
+  version: { id: string; slot: EmbeddingSlot };
+  references: readonly { type: MemoryType; id: string }[];
+}
+
+/** Lists the word pieces that memories have of a version, by id. One round trip for all queries. */
+export async function listTokens(
+  db: TenantDatabase,
+  queries: readonly TokensQuery[],
+): Promise<Map<string, Uint8Array>[]> {
+  if (queries.length === 0) return [];
+  const answers = await db.roundTrip(queries.map((query) => selectTokens(db.tenantId, query)));
+  return answers.map((answer) => {
+    const found = Object.entries(JSON.parse(answer ?? '{}') as Record<string, string>);
+    return new Map(found.map(([id, tokens]) => [id, Buffer.from(tokens, 'base64')]));
+  });
+}
+
+function selectTokens(tenantId: string, { version: { id, slot }, references }: TokensQuery): Prisma.Sql {
   const { version, tokens } = slotColumns(slot);
   const types = memoryTypes.filter((type) => references.some((reference) => reference.type === type));
   const parts = types.map((type) => {
@@ -18,10 +32,4 @@ export function selectTokens(
         AND m.${tokens} IS NOT NULL`;
   });
   return Prisma.sql`SELECT json_object_agg(id, tokens)::text FROM (${Prisma.join(parts, ' UNION ALL ')}) found`;
-}
-
-/** Returns what the statement answered, by id. */
-export function readTokens(answer: string | null | undefined): Map<string, Uint8Array> {
-  const found = Object.entries(JSON.parse(answer ?? '{}') as Record<string, string>);
-  return new Map(found.map(([id, tokens]) => [id, Buffer.from(tokens, 'base64')]));
 }

@@ -1,4 +1,4 @@
-import { areRunsLost, listLostRuns, lockLostRun, type LockedRun } from '../../db/queries/consolidation-runs.ts';
+import { hasLostRun, listLostRuns, lockLostRun, type LockedRun } from '../../db/queries/consolidation-runs.ts';
 import { MemoryError } from '../../shared/errors.ts';
 import type { ConsolidationRun } from '../../generated/prisma/client.ts';
 import { atOneMoment, type MemoryContext } from '../../memory/context.ts';
@@ -138,10 +138,8 @@ async function sanitise(mutation: Mutation, ids: readonly string[], reason: stri
 /** Ends runs whose lease has ended. That counts as an attempt, because the episodes may be why. */
 export async function giveBackLostLeases(caller: MemoryContext): Promise<number> {
   const context = atOneMoment(caller);
-  const { tenantId } = context.principal;
   // There hardly ever is one, and one round trip costs less than a transaction.
-  const [areLost] = await context.db.roundTrip([areRunsLost(tenantId, context.now())]);
-  if (areLost !== 't') return 0;
+  if (!(await hasLostRun(context.db, context.now()))) return 0;
   const lost = await listLostRuns(context.db.client, context.now());
   const failure = { reason: leaseLost, retryable: true };
   for (const runId of lost) {

@@ -1,5 +1,4 @@
-import { selectOutdated, type OutdatedAnswer } from '../../db/sql/outdated-facts.ts';
-import type { Prisma } from '../../generated/prisma/client.ts';
+import { listOutdated, type OutdatedAnswer, type OutdatedQuery } from '../../db/queries/outdated-facts.ts';
 import type { MemoryContext } from '../context.ts';
 import { listHiddenSpans } from '../hidden-spans.ts';
 import { joinSpans, toSpan, type Span } from '../spans.ts';
@@ -41,11 +40,13 @@ export async function findOutdated(
   readers: readonly Reader[],
 ): Promise<Map<string, Sayings>[]> {
   const asked = readers.filter(({ episodes }) => episodes.length > 0);
-  const answers = asked.length === 0 ? [] : await context.db.roundTrip(asked.map((one) => toStatement(context, one)));
+  const answers = await listOutdated(
+    context.db,
+    asked.map((one) => toQuery(context, one)),
+  );
   return readers.map((reader) => {
-    const answer = answers[asked.indexOf(reader)];
-    if (answer == null) return new Map();
-    const found = JSON.parse(answer) as OutdatedAnswer;
+    const found = answers[asked.indexOf(reader)];
+    if (found === undefined) return new Map();
     return new Map(reader.episodes.map((episode) => [episode.id, describe(episode, found, reader.facts)]));
   });
 }
@@ -60,17 +61,16 @@ export async function listOutdatedFacts(
   episodes: readonly SaidEpisode[],
 ): Promise<OutdatedAnswer['facts']> {
   if (episodes.length === 0) return [];
-  const [answer] = await context.db.roundTrip([toStatement(context, { butler, episodes, facts: [] })]);
-  return answer == null ? [] : (JSON.parse(answer) as OutdatedAnswer).facts;
+  const [answer] = await listOutdated(context.db, [toQuery(context, { butler, episodes, facts: [] })]);
+  return answer?.facts ?? [];
 }
 
-function toStatement({ principal: { tenantId }, now }: MemoryContext, { butler, episodes }: Reader): Prisma.Sql {
-  return selectOutdated({
-    tenantId,
+function toQuery({ now }: MemoryContext, { butler, episodes }: Reader): OutdatedQuery {
+  return {
     episodeIds: episodes.map(({ id }) => id),
     scopes: butler === null ? null : [globalScope, butler],
     at: now(),
-  });
+  };
 }
 
 function describe(episode: SaidEpisode, { links, facts }: OutdatedAnswer, current: readonly CurrentFact[]): Sayings {

@@ -1,12 +1,11 @@
 import type { Candidate } from '../../db/queries/candidate.ts';
-import { selectMemoryRows } from '../../db/sql/memory-rows.ts';
 import { memoryTypes } from '../../db/tables.ts';
 import type { MemoryFilter } from '../../db/sql/memory-filter.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { isForgotten, maskFor } from '../../memory/hidden-spans.ts';
 import { readStates } from '../../memory/history/history.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
-import { memoriesByKey, referenceKey, type Memory, type MemoryRow } from '../../memory/memories.ts';
+import { loadMemoryLists, referenceKey, type Memory, type MemoryRow, type StoredRow } from '../../memory/memories.ts';
 import { onlyButlerOf } from '../../memory/reach.ts';
 import { openReadable } from '../../encryption/sealing.ts';
 import type { Ranked } from './ranked.ts';
@@ -46,21 +45,24 @@ export async function loadStates(
   wanted: readonly WantedRows[],
   isMasked = true,
 ): Promise<Map<string, MemoryRow>[]> {
-  const present = wanted.filter(({ filter, references }) => !filter.isPast && references.length > 0);
-  const statements = present.map(({ filter, references }) => selectMemoryRows(filter.tenantId, references));
-  const answers = statements.length === 0 ? [] : await context.db.roundTrip(statements);
+  const present = wanted.filter(({ filter }) => !filter.isPast);
+  const lists = await loadMemoryLists(
+    context,
+    present.map(({ references }) => references),
+  );
   const loaded = new Map<WantedRows, Map<string, MemoryRow>>();
-  for (const [place, one] of present.entries()) loaded.set(one, await openRows(context, answers[place], isMasked));
+  for (const [place, rows] of lists.entries()) {
+    loaded.set(present[place] as WantedRows, await openRows(context, rows, isMasked));
+  }
   return Promise.all(wanted.map(async (one) => loaded.get(one) ?? loadPast(context, one)));
 }
 
 /** Decrypts sealed facts. A fact that cannot be decrypted is left out. */
 async function openRows(
   context: MemoryContext,
-  answer: string | null | undefined,
+  stored: ReadonlyMap<string, StoredRow>,
   isMasked: boolean,
 ): Promise<Map<string, MemoryRow>> {
-  const stored = [...memoriesByKey(answer)];
   const opened = new Map<string, MemoryRow>();
   for (const [key, row] of stored) {
     const [readable] = await openReadable(context, [row]);

@@ -1,4 +1,4 @@
-import { readTokens, selectTokens } from '../../db/queries/token-vectors.ts';
+import { listTokens, type TokensQuery } from '../../db/queries/token-vectors.ts';
 import { compareTokens } from '../../embedding/token-vectors.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { PreparedSearch } from '../plan/prepared-search.ts';
@@ -22,18 +22,25 @@ export async function matchTokens(
   stopwatch: Stopwatch,
 ): Promise<RankedMatches[]> {
   const wanted = matches.map((found, place) => chooseCompared(searches[place] as PreparedSearch, found));
-  const statements = wanted.map((one) => one?.statement).filter((statement) => statement !== undefined);
-  if (statements.length === 0) return [...matches];
+  const compared = wanted.filter((one) => one !== null);
+  if (compared.length === 0) return [...matches];
   return stopwatch.time('tokens', async () => {
-    const answers = await db.roundTrip(statements);
+    const tokens = await listTokens(
+      db,
+      compared.map(({ query }) => query),
+    );
     return matches.map((found, place) => {
       const one = wanted[place] ?? null;
-      return one === null ? found : compareAll(found, one.asked, answers[statements.indexOf(one.statement)]);
+      return one === null ? found : compareAll(found, one.asked, tokens[compared.indexOf(one)] ?? new Map());
     });
   });
 }
 
-function chooseCompared({ filter }: PreparedSearch, { ranked, evidence }: RankedMatches) {
+/** Chooses what is compared; null where nothing is. */
+function chooseCompared(
+  { filter }: PreparedSearch,
+  { ranked, evidence }: RankedMatches,
+): { asked: AskedTokens; query: TokensQuery } | null {
   const { asked } = evidence;
   if (asked === null || filter.isPast) return null;
   const best = judge(ranked, evidence)
@@ -42,7 +49,7 @@ function chooseCompared({ filter }: PreparedSearch, { ranked, evidence }: Ranked
     .slice(0, mostCompared);
   if (best.length === 0) return null;
   const references = best.map(({ memory }) => memory);
-  return { asked, statement: selectTokens(filter.tenantId, asked.version, references) };
+  return { asked, query: { version: asked.version, references } };
 }
 
 function matchScoreOf({ parts }: Ranked): number {
@@ -52,11 +59,11 @@ function matchScoreOf({ parts }: Ranked): number {
 function compareAll(
   found: RankedMatches,
   { tokens: question }: AskedTokens,
-  answer: string | null | undefined,
+  tokensById: ReadonlyMap<string, Uint8Array>,
 ): RankedMatches {
   const weights = question.pieces.map(weighPiece);
   const tokenSimilarities = new Map<string, number>();
-  for (const [id, tokens] of readTokens(answer)) {
+  for (const [id, tokens] of tokensById) {
     const similarity = compareTokens(question, weights, tokens);
     if (similarity !== null) tokenSimilarities.set(id, similarity);
   }

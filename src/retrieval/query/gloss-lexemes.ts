@@ -1,4 +1,4 @@
-import { selectLexemes } from '../../db/queries/known-people.ts';
+import { listLexemes } from '../../db/queries/known-people.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { glossWords, listGlossWords } from '../../memory/facts/lexicon.ts';
 
@@ -20,8 +20,7 @@ export function loadGlossLexemes({ db, config }: MemoryContext): Promise<FindGlo
 }
 
 async function stemWords(db: MemoryContext['db'], language: string): Promise<FindGlossLexemes> {
-  const [answer] = await db.roundTrip([selectLexemes(language, glossWords)]);
-  const lexemes = new Map(Object.entries(JSON.parse(answer ?? '{}') as Record<string, string[]>));
+  const lexemes = await listLexemes(db, language, glossWords);
   const byPredicate = new Map<string, ReadonlySet<string>>();
   return (predicateKey) => {
     const known = byPredicate.get(predicateKey);

@@ -1,7 +1,11 @@
 import { hash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { insertReceipts, type NewReceiptRow } from '../../db/sql/insert-receipts.ts';
-import { listReceiptsOfMemories, type ReceiptOfMemory } from '../../db/queries/receipts.ts';
+import {
+  insertReceipts,
+  listReceiptsOfMemories,
+  type NewReceiptRow,
+  type ReceiptOfMemory,
+} from '../../db/queries/receipts.ts';
 import { modelKey } from '../../embedding/embedder.ts';
 import type { ContextReceipt } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
@@ -136,9 +140,7 @@ export function draftReceipt(context: MemoryContext, outcome: SearchOutcome, abo
 export async function keepReceipts(context: MemoryContext, drafts: readonly ReceiptDraft[]): Promise<string[]> {
   if (drafts.length === 0) return [];
   const rows = drafts.map((draft) => describeRow(context, draft));
-  // A caller with a read-only grant is shown something too, and the receipt says what.
-  const settings = { synchronous_commit: 'off', transaction_read_only: 'off' };
-  await context.db.roundTrip([insertReceipts(rows)], settings);
+  await insertReceipts(context.db, rows);
   return rows.map(({ id }) => id);
 }
 

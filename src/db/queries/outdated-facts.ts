@@ -1,15 +1,15 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import { milliseconds } from './moments.ts';
+import type { TenantDatabase } from '../database.ts';
+import { milliseconds } from '../sql/moments.ts';
 
 export interface OutdatedQuery {
-  tenantId: string;
   episodeIds: readonly string[];
   /** Scopes whose facts the reader is shown; null for all. */
   scopes: readonly string[] | null;
   at: Date;
 }
 
-/** What the statement answers with, as JSON. */
+/** What is outdated in the episodes of a query. */
 export interface OutdatedAnswer {
   /** Where episodes say a fact or rule, and whether that still holds. */
   links: { episodeId: string; memoryId: string; spans: [number, number][]; isLive: boolean }[];
@@ -30,10 +30,17 @@ export interface OutdatedAnswer {
 const mostFacts = 200;
 
 /**
- * What is outdated in some episodes, in one statement: the evidence of what was learned from them, and the facts that no
- * longer hold and may be said in them. A sealed fact is found by its evidence only: its text is not in the database.
+ * Lists what is outdated in episodes, for all queries in one round trip: the evidence of what was learned from them, and
+ * the facts that no longer hold and may be said in them. A sealed fact is found by its evidence only: its text is not in
+ * the database.
  */
-export function selectOutdated({ tenantId, episodeIds, scopes, at }: OutdatedQuery): Prisma.Sql {
+export async function listOutdated(db: TenantDatabase, queries: readonly OutdatedQuery[]): Promise<OutdatedAnswer[]> {
+  if (queries.length === 0) return [];
+  const answers = await db.roundTrip(queries.map((query) => selectOutdated(db.tenantId, query)));
+  return answers.map((answer) => JSON.parse(answer ?? '{ "links": [], "facts": [] }') as OutdatedAnswer);
+}
+
+function selectOutdated(tenantId: string, { episodeIds, scopes, at }: OutdatedQuery): Prisma.Sql {
   const inScope = scopes === null ? Prisma.sql`true` : Prisma.sql`f.scope = ANY (${[...scopes]}::text[])`;
   const isOutdated = Prisma.sql`(f.validity IN ('superseded', 'retracted') OR f.valid_to <= ${at}::timestamptz)`;
   return Prisma.sql`

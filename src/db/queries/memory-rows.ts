@@ -1,7 +1,8 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { toSnakeCase } from '../../shared/names.ts';
 import { memoryTables, memoryTypes, type MemoryType } from '../tables.ts';
-import { milliseconds, readMoments } from './moments.ts';
+import type { TenantDatabase } from '../database.ts';
+import { milliseconds, readMoments } from '../sql/moments.ts';
 
 /** Every column but vectors and lexemes, by the names that rows have in here. */
 const columns: Record<MemoryType, readonly string[]> = {
@@ -19,11 +20,24 @@ const moments = Object.fromEntries(memoryTypes.map((type) => [type, columns[type
   string[]
 >;
 
-/** Memories by id, whatever their state, in one statement: a JSON array of type and row. */
-export function selectMemoryRows(
-  tenantId: string,
-  references: readonly { type: MemoryType; id: string }[],
-): Prisma.Sql {
+export interface MemoryRowFound {
+  type: MemoryType;
+  row: { id: string };
+}
+
+/** Lists memories by id, whatever their state: one round trip for all lists, one statement each. */
+export async function listMemoryRows(
+  db: TenantDatabase,
+  lists: readonly (readonly { type: MemoryType; id: string }[])[],
+): Promise<MemoryRowFound[][]> {
+  const asked = lists.filter((references) => references.length > 0);
+  if (asked.length === 0) return lists.map(() => []);
+  const answers = await db.roundTrip(asked.map((references) => selectMemoryRows(db.tenantId, references)));
+  return lists.map((references) => readMemoryRows(answers[asked.indexOf(references)]));
+}
+
+/** Selects a JSON array of type and row. */
+function selectMemoryRows(tenantId: string, references: readonly { type: MemoryType; id: string }[]): Prisma.Sql {
   const types = memoryTypes.filter((type) => references.some((reference) => reference.type === type));
   const parts = types.map((type) => {
     const ids = references.filter((reference) => reference.type === type).map(({ id }) => id);
@@ -45,13 +59,8 @@ function columnsOf(type: MemoryType): Prisma.Sql {
   return Prisma.raw(listed.join(', '));
 }
 
-export interface MemoryRowFound {
-  type: MemoryType;
-  row: { id: string };
-}
-
-/** What the statement answered, with the values that rows have in here. */
-export function readMemoryRows(answer: string | null | undefined): MemoryRowFound[] {
+/** Returns what the statement answered, with the values that rows have in here. */
+function readMemoryRows(answer: string | null | undefined): MemoryRowFound[] {
   const found = JSON.parse(answer ?? '[]') as { type: MemoryType; row: Record<string, unknown> }[];
   for (const { type, row } of found) readMoments(row, moments[type]);
   return found as unknown as MemoryRowFound[];

@@ -1,4 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
+import type { TenantDatabase } from '../database.ts';
 import { memoryTables, type MemoryType } from '../tables.ts';
 
 export interface ReferenceCount {
@@ -14,10 +15,21 @@ export interface ReferenceCount {
 }
 
 /**
- * Writes the references of one type in one statement. Locks the rows in the order of their ids: two bumps of the same rows
- * in another order deadlock. None of the columns is in an index or an event.
+ * Adds references, one statement a type and one round trip for all. Locks the rows in the order of their ids: two updates
+ * of the same rows in another order deadlock. None of the columns is in an index or an event.
  */
-export function bumpReferencesOf(
+export async function addReferences(
+  db: TenantDatabase,
+  byType: ReadonlyMap<MemoryType, readonly ReferenceCount[]>,
+  mostSessions: number,
+): Promise<void> {
+  if (byType.size === 0) return;
+  await db.roundTrip(
+    [...byType].map(([type, references]) => updateReferences(type, db.tenantId, references, mostSessions)),
+  );
+}
+
+function updateReferences(
   type: MemoryType,
   tenantId: string,
   references: readonly ReferenceCount[],
