@@ -105,6 +105,8 @@ interface SupersededField {
   // oxlint-disable-next-line typescript/no-explicit-any -- as above
   type: any;
   load(context: MemoryContext, id: string): Promise<unknown>;
+  /** How to list what else the write superseded, if it can supersede several. */
+  loadOthers?(context: MemoryContext, write: { eventId: string; supersededId: string | null }): Promise<unknown[]>;
 }
 
 /** `<name>Result`, the union of `<name>Payload` and the problems. */
@@ -150,6 +152,7 @@ function createPayload(name: string, payload: PayloadField) {
     }),
   });
   addOutcome(ref, payload);
+  addSuperseded(ref, payload);
   return ref;
 }
 
@@ -158,7 +161,7 @@ type PayloadRef = ReturnType<ReturnType<typeof builder.objectRef<PayloadShape>>[
 const asIs = (value: unknown): unknown => value;
 
 /** Adds what the write did to its memory, if the payload is of one. */
-function addOutcome(ref: PayloadRef, { outcome, superseded, similar, forgotten, pick = asIs }: PayloadField): void {
+function addOutcome(ref: PayloadRef, { outcome, similar, forgotten, pick = asIs }: PayloadField): void {
   builder.objectFields(ref, (t) => ({
     ...(outcome !== undefined && {
       outcome: t.field({
@@ -175,17 +178,6 @@ function addOutcome(ref: PayloadRef, { outcome, superseded, similar, forgotten, 
           const row = pick(value) as MemoryRow | null;
           return row === null ? null : findKeptUntil(memory, row);
         },
-      }),
-    }),
-    ...(superseded !== undefined && {
-      superseded: t.field({
-        type: superseded.type as never,
-        nullable: true,
-        description: 'The memory whose place it took, as it is now; null unless the outcome is superseded.',
-        resolve: (async (written: PayloadShape, _args: unknown, { memory }: { memory: MemoryContext }) => {
-          const { supersededId } = written;
-          return supersededId === null ? null : superseded.load(memory, supersededId);
-        }) as never,
       }),
     }),
     ...(similar !== undefined && {
@@ -209,6 +201,32 @@ function addOutcome(ref: PayloadRef, { outcome, superseded, similar, forgotten, 
         description:
           'What was hidden of episodes because they say it, oldest episode first; where the outcome is unchanged, what would be. Only of episodes that the caller sees.',
         resolve: (({ value }: PayloadShape) => forgotten.read(value).hidden) as never,
+      }),
+    }),
+  }));
+}
+
+/** Adds what the write superseded, if it may. */
+function addSuperseded(ref: PayloadRef, { superseded }: PayloadField): void {
+  builder.objectFields(ref, (t) => ({
+    ...(superseded !== undefined && {
+      superseded: t.field({
+        type: superseded.type as never,
+        nullable: true,
+        description: 'The memory whose place it took, as it is now; null unless the outcome is superseded.',
+        resolve: (async (written: PayloadShape, _args: unknown, { memory }: { memory: MemoryContext }) => {
+          const { supersededId } = written;
+          return supersededId === null ? null : superseded.load(memory, supersededId);
+        }) as never,
+      }),
+    }),
+    ...(superseded?.loadOthers !== undefined && {
+      alsoSuperseded: t.field({
+        type: [superseded.type] as never,
+        description:
+          'What else it superseded, such as the other values of a predicate that held several; oldest first.',
+        resolve: (({ eventId, supersededId }: PayloadShape, _args: unknown, { memory }: { memory: MemoryContext }) =>
+          eventId === null ? [] : superseded.loadOthers?.(memory, { eventId, supersededId })) as never,
       }),
     }),
   }));

@@ -2,7 +2,7 @@ import { findSupersededRule } from '../db/queries/rules.ts';
 import { millisecondsPerDay } from '../shared/durations.ts';
 import type { Fact } from '../generated/prisma/client.ts';
 import type { Config } from '../config/schema.ts';
-import { effectiveConfidence, type Decaying } from './confidence.ts';
+import type { Decaying } from './confidence.ts';
 import type { MemoryContext } from './context.ts';
 import { isLive } from './facts/fact-values.ts';
 import type { MemoryRow, StoredRow } from './memories.ts';
@@ -20,21 +20,19 @@ export const writeOutcomes = [
 export type WriteOutcome = (typeof writeOutcomes)[number];
 
 /**
- * Returns until when a memory is kept: the expiry of an episode, and of a fact or rule the moment from which it fades, or
- * expires if it fades already, unless somebody confirms it. Null for what never fades and for what is not found any more.
+ * Returns until when reads return a memory: the expiry of an episode, and of a fact or rule the moment from which it fades
+ * unless somebody confirms it, in the past for one that fades already. Null for what never fades and for what is not found
+ * any more.
  */
 export function findKeptUntil(context: MemoryContext, row: MemoryRow | StoredRow): Date | null {
   if ('forgottenAt' in row && row.forgottenAt !== null) return null;
   if ('expiresAt' in row) return row.expiresAt;
   if (!isLive(row.validity) || row.decayRate === 0) return null;
-  return nextBandAt(row, context.now(), context.config.memory.facts);
+  return fadesAt(row, context.config.memory.facts);
 }
 
-function nextBandAt(memory: Decaying, now: Date, facts: Config['memory']['facts']): Date | null {
-  const thresholds = [facts.retrievalConfidenceThreshold, facts.expiryConfidenceThreshold];
-  const threshold = thresholds.find((one) => effectiveConfidence(memory, now) >= one);
-  if (threshold === undefined) return now;
-  const days = Math.log(memory.confidence / threshold) / memory.decayRate;
+function fadesAt(memory: Decaying, { retrievalConfidenceThreshold }: Config['memory']['facts']): Date | null {
+  const days = Math.max(0, Math.log(memory.confidence / retrievalConfidenceThreshold) / memory.decayRate);
   const anchor = memory.lastConfirmedAt ?? memory.createdAt;
   const moment = new Date(anchor.getTime() + Math.ceil(days * millisecondsPerDay));
   return Number.isNaN(moment.getTime()) ? null : moment;

@@ -109,6 +109,14 @@ export const storeFact = graphql(/* GraphQL */ `
           id: uuid
           content
         }
+        alsoSuperseded {
+          id: uuid
+          content
+        }
+        similar {
+          id: uuid
+          content
+        }
         redacted
         cut {
           field
@@ -286,6 +294,14 @@ export const storeNote = graphql(/* GraphQL */ `
         outcome
         keptUntil
         superseded {
+          id: uuid
+          content
+        }
+        alsoSuperseded {
+          id: uuid
+          content
+        }
+        similar {
           id: uuid
           content
         }

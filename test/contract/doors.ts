@@ -144,7 +144,9 @@ export interface WriteView {
   keptUntil: string | null;
   eventId: string | null;
   superseded: { id: string; content: string } | null;
-  /** Of a rule: others that say nearly the same. */
+  /** Of a fact: what else it superseded. */
+  alsoSuperseded?: { id: string; content: string }[];
+  /** Of a fact or rule: others that say nearly the same. */
   similar?: { id: string; content: string }[];
   /** Of a forgotten memory: what is hidden in episodes. */
   hidden?: HiddenView[];
@@ -483,6 +485,7 @@ export async function openMcpDoor({ app }: TestApp, caller?: Caller): Promise<Do
       keptUntil,
       eventId,
       superseded,
+      alsoSuperseded,
       similar,
       hidden,
       ...view
@@ -491,7 +494,7 @@ export async function openMcpDoor({ app }: TestApp, caller?: Caller): Promise<Do
     if (Array.isArray(cuts)) cut = cuts as TextCut[];
     if (typeof isKnown === 'boolean') confirmed = isKnown;
     if (outcome !== undefined)
-      written = { outcome, keptUntil, eventId, superseded: superseded ?? null, similar } as WriteView;
+      written = { outcome, keptUntil, eventId, superseded: superseded ?? null, alsoSuperseded, similar } as WriteView;
     if (Array.isArray(hidden)) {
       written.hidden = (hidden as HiddenView[]).map(({ episodeId, text: part }) => ({ episodeId, text: part }));
     }

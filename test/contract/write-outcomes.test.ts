@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { millisecondsPerDay } from '../../src/shared/durations.ts';
 import { handleOf } from '../../src/shared/handles.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { expectNoDifference } from '../support/verify.ts';
@@ -25,6 +26,8 @@ describe('the answer of a write', () => {
     const get = ({ type, id }: View): Promise<View> => door.getMemory({ type: type as 'fact', id });
     const undo = async (): Promise<View> =>
       door.undo({ eventId: door.lastWrite?.().eventId ?? door.lastEventId?.() ?? '' });
+
+    const daysAgo = (days: number): Date => new Date(testApp.clock.now.getTime() - days * millisecondsPerDay);
 
     /** The core answers with the memory alone; what the others tell is made of the same row and event. */
     function expectWrite(expected: Partial<WriteView>, ...sentences: string[]): void {
@@ -67,6 +70,81 @@ describe('the answer of a write', () => {
       );
       await undo();
       expect(await get(first)).toMatchObject({ validity: 'active' });
+    });
+
+    it('names every value that a predicate gives up when it no longer holds several', async () => {
+      const given = { ...key(), several: true };
+      const first = await door.storeFact({ ...given, content: 'in Mill Lane' });
+      const second = await door.storeFact({ ...given, content: 'in Sun Street' });
+      await door.storeFact({ ...given, several: false, content: 'nowhere' });
+
+      expectWrite(
+        {
+          superseded: expect.objectContaining({ id: second.id }) as never,
+          alsoSuperseded: [expect.objectContaining({ id: first.id }) as never],
+        },
+        `It took the place of fact ${handleOf(first.id)}`,
+        `It took the place of fact ${handleOf(second.id)}`,
+      );
+    });
+
+    it('names a fact that is replaced by what was known already', async () => {
+      const known = key();
+      await door.storeFact({ ...known, content: 'in Mill Lane' });
+      const other = await door.storeFact({ ...key(), content: 'in Sun Street' });
+      await door.storeFact({ ...known, content: 'in Mill Lane', supersedes: other.id });
+
+      expectWrite(
+        { outcome: 'confirmed', alsoSuperseded: [expect.objectContaining({ id: other.id }) as never] },
+        `It took the place of fact ${handleOf(other.id)}`,
+      );
+    });
+
+    it('says what is current instead of a fact that was said earlier or has ended', async () => {
+      const given = key();
+      const current = await door.storeFact({ ...given, content: 'in Mill Lane' });
+      const earlier = await door.storeFact({ ...given, content: 'in Sun Street', observedAt: daysAgo(90) });
+      expectWrite(
+        { outcome: 'stored' },
+        `Stored fact ${handleOf(earlier.id)} as history`,
+        `It is not current: fact ${handleOf(current.id)}`,
+        'Kept in its history.',
+      );
+      const over = { ...key(), content: 'by the river', validTo: daysAgo(90) };
+      await door.storeFact(over);
+      expectWrite({ outcome: 'stored' }, 'It is not current: it ended on 1 December 2025.');
+    });
+
+    it('says from when and until when a fact holds that is not current for good', async () => {
+      const given = key();
+      const lasting = await door.storeFact({ ...given, content: 'in Mill Lane' });
+      await door.storeFact({ ...given, content: 'in Sun Street', validTo: daysAgo(-90) });
+      const superseded = expect.objectContaining({ id: lasting.id }) as never;
+      expectWrite(
+        { outcome: 'superseded', superseded },
+        `It stands in until 30 May 2026 for fact ${handleOf(lasting.id)}`,
+      );
+      await door.storeFact({ ...given, content: 'by the river', validFrom: daysAgo(-180) });
+      expectWrite({ outcome: 'stored' }, 'It holds from 28 August 2026 on, and not before.');
+    });
+
+    it('says that a fact has faded already which was said too long ago to be recalled', async () => {
+      await door.storeFact({ ...key(), content: 'in Mill Lane', observedAt: daysAgo(300) });
+      expectWrite({ outcome: 'stored' }, 'It faded on 22 November 2025');
+    });
+
+    it('names the note that says nearly the same, and replaces it where asked', async () => {
+      const first = await door.storeNote({ content: `The code of locker ${++names} is 4711` });
+      await door.storeNote({ content: `The code of locker ${names} is 5822` });
+      if (door.lastWrite !== undefined) {
+        expect(door.lastWrite().similar?.map(({ id }) => id)).toContain(first.id);
+      }
+      await door.storeNote({ content: `The code of locker ${names} is 6933`, supersedes: first.id });
+      expectWrite(
+        { outcome: 'superseded', superseded: { id: first.id, content: first.content as string } },
+        `It took the place of fact ${handleOf(first.id)}`,
+      );
+      await expect(door.storeNote({ content: 'x', tier: 'eden', supersedes: first.id })).rejects.toThrow('supersedes');
     });
 
     it('names no superseded fact once the successor is confirmed', async () => {

@@ -117,7 +117,7 @@ const surface: Record<string, { arguments: Record<string, string>; required: str
   memory_mark_helpful: { ...oneRule, isReadOnly: false },
   memory_mark_harmful: { ...oneRule, isReadOnly: false },
   memory_store: {
-    arguments: { content: 'string', idempotency_key: 'string', tags: 'array', tier: 'string' },
+    arguments: { content: 'string', idempotency_key: 'string', supersedes: 'string', tags: 'array', tier: 'string' },
     required: ['content'],
     isReadOnly: false,
   },

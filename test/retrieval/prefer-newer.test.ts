@@ -47,6 +47,16 @@ describe('a recall that finds two notes with an open review', () => {
     });
   });
 
+  it('returns both notes of an agent that only look alike', async () => {
+    const ids = [await note('The code of the red locker is 3141'), await note('The code of the blue locker is 2718')];
+    await mutate(context, async (mutation) => {
+      await writeConfirmation(mutation, { type: 'fact', id: ids[1] ?? '' });
+      return openReview(mutation, { kind: 'same_thing', factIds: [ids[0] ?? '', ids[1] ?? ''], reason: 'looks_alike' });
+    });
+    const found = await recallMemories(context, { topic: 'the code of the red locker' });
+    expect(contentsOf(found)).toContain('The code of the red locker is 3141');
+  });
+
   it('returns both once somebody decides that both hold', async () => {
     const olderId = await note(older);
     const id = await openFor(olderId, await note(newer));

@@ -76,11 +76,11 @@ export async function updateReview(
 export async function listOpenReviewsAmong(
   client: TenantClient,
   factIds: readonly string[],
-): Promise<Pick<Review, 'id' | 'newerId' | 'olderId'>[]> {
+): Promise<Pick<Review, 'id' | 'kind' | 'newerId' | 'olderId'>[]> {
   const ids = { in: [...factIds] };
   return client.review.findMany({
     where: { tenantId: client.tenantId, status: 'open', newerId: ids, olderId: ids },
-    select: { id: true, newerId: true, olderId: true },
+    select: { id: true, kind: true, newerId: true, olderId: true },
     orderBy: { id: 'asc' },
   });
 }

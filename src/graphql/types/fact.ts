@@ -1,8 +1,10 @@
 import { effectiveConfidence, type Permanence } from '../../memory/confidence.ts';
 import type { MemoryContext } from '../../memory/context.ts';
+import { listOtherSuperseded } from '../../memory/facts/superseded.ts';
 import { storeFact } from '../../memory/facts/facts.ts';
 import type { FactKind, FactValidity } from '../../memory/facts/fact-values.ts';
 import { findLookAlikes } from '../../memory/facts/look-alikes.ts';
+import { isUpcoming } from '../../memory/facts/valid-time.ts';
 import { readablePredicate } from '../../memory/facts/note-key.ts';
 import { isSealedRow } from '../../encryption/sealing.ts';
 import { viewedAt } from '../../memory/history/snapshots.ts';
@@ -66,6 +68,10 @@ export const FactRef = builder.prismaNode('Fact', {
     observedAt: t.expose('observedAt', { type: 'DateTime', nullable: true, description: 'When it was observed.' }),
     validFrom: t.expose('validFrom', { type: 'DateTime', nullable: true, description: 'Since when it is true.' }),
     validTo: t.expose('validTo', { type: 'DateTime', nullable: true, description: 'Until when it was true.' }),
+    isUpcoming: t.boolean({
+      description: 'Whether its time has yet to come: it is current from `validFrom` on. Only contexts show it before.',
+      resolve: (fact, _args, { memory }) => isUpcoming(fact, viewedAt(fact, memory.now())),
+    }),
     recordedAt: t.expose('recordedAt', { type: 'DateTime', description: 'When it became known here.' }),
     supersededAt: t.expose('supersededAt', {
       type: 'DateTime',
@@ -134,6 +140,7 @@ export const supersededFact = {
   type: FactRef,
   load: (context: MemoryContext, id: string): Promise<unknown> =>
     context.db.client.fact.findUnique({ where: { tenantId_id: { tenantId: context.principal.tenantId, id } } }),
+  loadOthers: listOtherSuperseded,
 };
 
 const stored = writeResult('StoreFact', {

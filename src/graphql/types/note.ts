@@ -1,8 +1,9 @@
+import { findLookAlikes } from '../../memory/facts/look-alikes.ts';
 import { storeNote } from '../../memory/facts/notes.ts';
 import { builder } from '../builder.ts';
 import { GenerationEnum } from '../enums.ts';
 import { writeResult } from '../results.ts';
-import { supersededFact } from './fact.ts';
+import { FactRef, supersededFact } from './fact.ts';
 import { MemoryInterface } from './memory.ts';
 
 const StoreNoteInput = builder.inputType('StoreNoteInput', {
@@ -15,6 +16,10 @@ const StoreNoteInput = builder.inputType('StoreNoteInput', {
       description:
         'The generation it starts in: mid makes a note of standard permanence, long a stable one, eden an episode that expires within days. Default mid.',
     }),
+    supersedes: t.string({
+      description:
+        'UUID or handle of a live fact or note that this one replaces, such as one of `similar` in an earlier answer. Not with eden.',
+    }),
     idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
   }),
 });
@@ -26,6 +31,7 @@ const stored = writeResult('StoreNote', {
   mayConfirm: true,
   outcome: 'stored',
   superseded: supersededFact,
+  similar: { type: FactRef, find: findLookAlikes },
 });
 
 builder.mutationField('storeNote', (t) =>

@@ -9,6 +9,7 @@ import {
   outcomeFields,
   problemFields,
   ruleFields,
+  standingFields,
   stateInertly,
   supersededFactFields,
   supersededRuleFields,
@@ -26,10 +27,11 @@ function sayNear({ similar }: RuleWritten): string[] {
 
 type FactWritten = WrittenResult & { similar: { id: string; subject: string; predicate: string; content: string }[] };
 
-function sayAlike({ similar }: FactWritten): string[] {
-  if (similar.length === 0) return [];
+function sayAlike({ similar, validity }: FactWritten): string[] {
+  // What is history already is no candidate for replacing what is current.
+  if (similar.length === 0 || validity === 'superseded' || validity === 'expired') return [];
   const facts = similar.map((fact) => `- ${nameOf({ type: 'fact', id: fact.id })}: ${stateInertly(fact)}`);
-  return ['Facts that may say the same under another name (to replace one, store it with supersedes):', ...facts];
+  return ['Facts that may say the same in other words (to replace one, store it with supersedes):', ...facts];
 }
 
 export const storeTools: readonly GroupedTool[] = [
@@ -54,7 +56,7 @@ export const storeTools: readonly GroupedTool[] = [
       mutation MemoryStoreFact($input: StoreFactInput!) {
         storeFact(input: $input) {
           ... on StoreFactPayload {
-            ${inlined}: fact { ${factFields} } confirmed ${outcomeFields} ${supersededFactFields}
+            ${inlined}: fact { ${factFields} ${standingFields} } confirmed ${outcomeFields} ${supersededFactFields}
             similar { id: uuid subject predicate content } ${omissionFields}
           }
           ${problemFields}
@@ -88,14 +90,15 @@ export const storeTools: readonly GroupedTool[] = [
       mutation MemoryStore($input: StoreNoteInput!) {
         storeNote(input: $input) {
           ... on StoreNotePayload {
-            ${inlined}: memory { ${memoryFields} } confirmed ${outcomeFields} ${supersededFactFields} ${omissionFields}
+            ${inlined}: memory { ${memoryFields} } confirmed ${outcomeFields} ${supersededFactFields}
+            similar { id: uuid subject predicate content } ${omissionFields}
           }
           ${problemFields}
         }
       }
     `,
     annotations: writes,
-    describe: (written: WrittenResult) => describeWrite(written),
+    describe: (written: FactWritten) => [describeWrite(written), ...sayAlike(written)].join('\n'),
   },
   {
     name: 'memory_ingest_batch',

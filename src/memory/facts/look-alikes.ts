@@ -1,4 +1,5 @@
-import { listFactsOfSubject, type NearFact } from '../../db/queries/look-alikes.ts';
+import { listFactsNearNote, listFactsOfSubject, type NearFact } from '../../db/queries/look-alikes.ts';
+import type { TenantClient } from '../../db/database.ts';
 import type { Fact } from '../../generated/prisma/client.ts';
 import { openRows } from '../../encryption/sealing.ts';
 import type { MemoryContext } from '../context.ts';
@@ -6,6 +7,7 @@ import type { Mutation } from '../mutation.ts';
 import { openReview } from '../reviews/reviews.ts';
 import type { FactValues } from './fact-values.ts';
 import { findGloss } from './lexicon.ts';
+import { isNote } from './note-key.ts';
 import { normalisePredicate } from './predicate-names.ts';
 
 const mostNamed = 3;
@@ -21,38 +23,49 @@ const leastLikeness = 0.35;
  */
 const leastSimilarityToReview = 0.7;
 
+/** A note has no predicate to compare: only its vector proposes, and most notes of one topic are nearer than other facts. */
+const leastSimilarityToNote = 0.6;
+
 /**
  * Opens a review of a new fact and the one that looks most like it, if the two are very near: whether the new one replaces
  * the other is not decided. A fact that names what it replaces, or stands beside others by its key, leaves nothing to ask.
  */
 export async function reviewLookAlike(
   mutation: Mutation,
-  { id, kind, valueKey }: Pick<FactValues, 'id' | 'kind' | 'valueKey'>,
+  { id, kind, valueKey, ...names }: Pick<FactValues, 'id' | 'kind' | 'valueKey' | 'subject' | 'predicate'>,
 ): Promise<void> {
   if (kind !== 'state' || valueKey !== '') return;
-  const [nearest] = await listFactsOfSubject(mutation.transaction, id);
+  const [nearest] = await listNear(mutation.transaction, { id, ...names });
   if (nearest === undefined || (nearest.similarity ?? 0) < leastSimilarityToReview) return;
   await openReview(mutation, { kind: 'same_thing', factIds: [id, nearest.id], reason: 'looks_alike' });
 }
 
 /**
  * Finds live facts of the same scope and subject that may say the same under another name, at most three, the most alike
- * first. Names, glosses and vectors only propose: they cannot tell the same from the similar.
+ * first; for a note, those of any subject. Names, glosses and vectors only propose: they cannot tell the same from the similar.
  */
 export async function findLookAlikes(context: MemoryContext, id: string): Promise<Fact[]> {
   const { tenantId } = context.principal;
   const { client } = context.db;
   const fact = await client.fact.findUnique({ where: { tenantId_id: { tenantId, id } } });
   if (fact === null || fact.kind !== 'state') return [];
-  const ranked = (await listFactsOfSubject(client, id))
-    .map((other) => ({ id: other.id, likeness: likenessOf(fact.predicate, other) }))
-    .filter(({ likeness }) => likeness >= leastLikeness)
+  const least = isNote(fact) ? leastSimilarityToNote : leastLikeness;
+  const ranked = (await listNear(client, fact))
+    .map((other) => ({
+      id: other.id,
+      likeness: isNote(fact) ? (other.similarity ?? 0) : likenessOf(fact.predicate, other),
+    }))
+    .filter(({ likeness }) => likeness >= least)
     .toSorted((left, right) => right.likeness - left.likeness)
     .slice(0, mostNamed);
   const rows = await client.fact.findMany({ where: { tenantId, id: { in: ranked.map((one) => one.id) } } });
   const place = new Map(ranked.map((one, index) => [one.id, index]));
   const opened = await openRows(context, rows);
   return opened.toSorted((left, right) => (place.get(left.id) ?? 0) - (place.get(right.id) ?? 0));
+}
+
+function listNear(client: TenantClient, fact: Pick<Fact, 'id' | 'subject' | 'predicate'>): Promise<NearFact[]> {
+  return isNote(fact) ? listFactsNearNote(client, fact.id) : listFactsOfSubject(client, fact.id);
 }
 
 /** From 0 to 1: the share of common words of the names, or of the names with their glosses, or the nearness of the vectors. */

@@ -1,3 +1,4 @@
+import { invalidInput } from '../../shared/errors.ts';
 import type { MemoryContext } from '../context.ts';
 import { storeEpisode } from '../episodes/episodes.ts';
 import type { Generation } from '../generation.ts';
@@ -13,6 +14,8 @@ export interface StoreNoteInput {
   tags?: readonly string[] | null | undefined;
   /** The generation it starts in. Default mid. */
   tier?: Generation | null | undefined;
+  /** A live fact that the note replaces. Not for an episode. */
+  supersedes?: string | null | undefined;
   idempotencyKey?: string | null | undefined;
 }
 
@@ -22,10 +25,15 @@ export interface StoreNoteInput {
  */
 export async function storeNote(context: MemoryContext, input: StoreNoteInput): Promise<Written<MemoryRow>> {
   authorize(context, 'mutation storeNote');
-  const { tier, ...note } = input;
-  if (tier === 'eden') return storeEpisode(context, note);
+  const { tier, supersedes, ...note } = input;
+  if (tier === 'eden') {
+    if (supersedes != null)
+      throw invalidInput('supersedes', 'left out for tier "eden": an episode replaces nothing', supersedes);
+    return storeEpisode(context, note);
+  }
   return storeFact(context, {
     ...note,
+    supersedes,
     subject: noteName,
     predicate: noteName,
     scope: context.principal.butler ?? globalScope,

@@ -1,6 +1,6 @@
 import { listOpenReviewsAmong } from '../../db/queries/reviews.ts';
 import type { MemoryContext } from '../../memory/context.ts';
-import { readsAsNote } from '../../memory/facts/note-key.ts';
+import { isNote, readsAsNote } from '../../memory/facts/note-key.ts';
 import { handleOf } from '../../shared/handles.ts';
 import type { LoadedMemory } from './load.ts';
 import { drop, type Ranked } from './ranked.ts';
@@ -13,14 +13,17 @@ export async function preferNewer(
   { db }: MemoryContext,
   lists: readonly Ranked<LoadedMemory>[][],
 ): Promise<Ranked<LoadedMemory>[][]> {
-  const ids = new Set(lists.flat().flatMap(({ memory }) => (isNote(memory) ? [memory.id] : [])));
+  const notes = lists
+    .flat()
+    .flatMap(({ memory }) => (memory.type === 'fact' && readsAsNote(memory.row) ? [memory] : []));
+  const ids = new Set(notes.map(({ id }) => id));
   if (ids.size < 2) return [...lists];
-  const reviews = await listOpenReviewsAmong(db.client, [...ids]);
+  // Looking alike says nothing of notes that agents stored: the codes of two lockers look alike, and both hold.
+  const stored = new Set(notes.filter(({ row }) => isNote(row)).map(({ id }) => id));
+  const reviews = (await listOpenReviewsAmong(db.client, [...ids])).filter(
+    ({ kind, newerId, olderId }) => kind === 'note_change' || !(stored.has(newerId) || stored.has(olderId)),
+  );
   return lists.map((list) => reviews.reduce(settle, list));
-}
-
-function isNote({ type, row }: LoadedMemory): boolean {
-  return type === 'fact' && readsAsNote(row);
 }
 
 function settle(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listReviews } from '../../../src/memory/reviews/reviews.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { eventTypesOf } from '../../support/events.ts';
@@ -48,6 +49,21 @@ describe('a note', () => {
     expect(other.id).not.toBe(first.id);
     expect(again).toMatchObject({ id: first.id, validity: 'active', lastConfirmedAt: core.day(1) });
     expect(await eventTypesOf({ core }, first.id)).toEqual(['fact.stored', 'fact.confirmed']);
+  });
+
+  it('is reviewed with a note of the same scope that looks like it, unless it replaces that one', async () => {
+    const tenant = { tenantId: 'reviews of notes' };
+    const store = (content: string, supersedes?: string): Promise<{ id: string }> =>
+      storeNote(core.context(tenant), { content, supersedes });
+    const first = await store('The code of the garage door is 4711');
+    await store('The bakery closes on Mondays');
+    const second = await store('The code of the garage door is 5822');
+    const { reviews } = await listReviews(core.context(tenant), {}, { offset: 0, limit: 10 });
+    expect(reviews).toMatchObject([{ kind: 'same_thing', newerId: second.id, olderId: first.id }]);
+
+    await store('The code of the garage door is 6933', second.id);
+    const open = await listReviews(core.context(tenant), {}, { offset: 0, limit: 10 });
+    expect(open.reviews).toEqual([]);
   });
 
   it('becomes another generation when it is stored again for that one', async () => {
