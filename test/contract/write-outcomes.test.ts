@@ -74,8 +74,8 @@ describe('the answer of a write', () => {
 
     it('names every value that a predicate gives up when it no longer holds several', async () => {
       const given = { ...key(), several: true };
-      const first = await door.storeFact({ ...given, content: 'in Mill Lane' });
-      const second = await door.storeFact({ ...given, content: 'in Sun Street' });
+      const first = await door.storeFact({ ...given, content: 'in Mill Lane', observedAt: daysAgo(2) });
+      const second = await door.storeFact({ ...given, content: 'in Sun Street', observedAt: daysAgo(1) });
       await door.storeFact({ ...given, several: false, content: 'nowhere' });
 
       expectWrite(
