@@ -53,6 +53,8 @@ export interface FilterInput {
    * What was erased since is not found.
    */
   asOf?: Date | null | undefined;
+  /** Facts that held at this date, past or to come, by what is known: instead of those that are current. */
+  validAt?: Date | null | undefined;
 }
 
 /** What holds where the input leaves it open. */
@@ -82,6 +84,7 @@ export function completeFilter(
       defaults.validity ??
       liveValidities,
     onlyCurrent: input.validity == null && defaults.validity === undefined,
+    validAt: checkDate('valid_at', input.validAt),
     withDisabled: defaults.withDisabled ?? false,
     generation: checkList('generation', input.generation, generations),
     permanence: checkList('permanence', input.permanence, permanences),

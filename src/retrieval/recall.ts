@@ -72,7 +72,8 @@ function prepareBoth(context: MemoryContext, input: RecallInput): PreparedRecall
  * that the words of episodes do not weigh in the relevance of facts and rules.
  */
 export function prepareFresh(context: MemoryContext, input: RecallInput): PreparedSearch | null {
-  if (input.types != null || input.consolidationStatus != null) return null;
+  // What is fresh says nothing of another date.
+  if (input.types != null || input.consolidationStatus != null || input.validAt != null) return null;
   const fresh = { ...input, types: ['episode' as const], consolidationStatus: freshStatuses, limit: mostFresh };
   const search = prepareRecall(context, fresh);
   return whereMemory('episode', search.filter) === null ? null : search;

@@ -130,6 +130,18 @@ describe('when a fact holds', () => {
         expect(await store('Globex', { validTo: inDays(-300) })).toMatchObject({ validity: 'expired' });
       });
 
+      it('is found at the date at which it held, or will hold', async () => {
+        const at = async (days: number): Promise<string[]> => {
+          const found = await door.search({ query: predicate, types: ['fact'], validAt: inDays(days) });
+          return found.flatMap((one) => (one['predicate'] === predicate ? [one.content as string] : []));
+        };
+        await store('Lisbon', { observedAt: inDays(-400) });
+        await store('Porto', { observedAt: inDays(-100) });
+        await store('Braga', { validFrom: inDays(900) });
+
+        expect(await Promise.all([-500, -200, 0, 1000].map(at))).toEqual([[], ['Lisbon'], ['Porto'], ['Braga']]);
+      });
+
       it('stands in for an open-ended one, which stays', async () => {
         const ada = await store('Ada');
         const bo = await store('Bo', { validTo: inDays(30) });

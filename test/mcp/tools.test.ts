@@ -27,6 +27,7 @@ const oneRule = {
 
 const retrieval = {
   as_of: 'string',
+  valid_at: 'string',
   butler: 'string',
   from: 'string',
   generation: 'array',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { forgetMemory } from '../../src/memory/confirm-and-forget.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import type { StoreFactInput } from '../../src/memory/facts/fact-values.ts';
 import { listMemories } from '../../src/memory/lists.ts';
@@ -32,7 +33,9 @@ async function shown(context: MemoryContext): Promise<string[]> {
   const contents = listed.map(({ row }) => row.content as unknown as string);
   expect(contents.toSorted()).toEqual(found);
   const { text } = await buildContext(context, { triggerPrompt: 'user contact', butler: 'home' });
-  for (const content of ['Ada', 'Bo']) expect(text.includes(content)).toBe(found.includes(content));
+  // A fact whose time has yet to come is in contexts only, and says so.
+  const lines = text.split('\n').filter((line) => !/\bfrom \d+ \w+ \d{4}/.test(line));
+  for (const content of ['Ada', 'Bo']) expect(lines.join('\n').includes(content)).toBe(found.includes(content));
   const recalled = await recallMemories(context, { topic: 'user contact' });
   for (const { memory } of recalled.results) expect(found).toContain(memory.row.content);
   return found;
@@ -52,6 +55,62 @@ it('shows a temporary replacement while it holds, and then the earlier value aga
 
   expect(await shown(today)).toEqual(['Bo']);
   expect(await shown(later(21))).toEqual(['Ada']);
+});
+
+it('says in contexts from when a fact will hold, and until when one holds', async () => {
+  const contact = async (): Promise<string[]> => {
+    const { text } = await buildContext(today, { triggerPrompt: 'user contact', butler: 'home' });
+    return text
+      .split('\n')
+      .filter((line) => line.startsWith('- user, contact'))
+      .toSorted();
+  };
+  await store('Ada');
+  await store('Cy', { validFrom: new Date('2029-01-01T00:00:00Z') });
+  expect(await contact()).toEqual([
+    expect.stringMatching(/^- user, contact: Ada \[permanent, confirmed just now, \w+\]$/),
+    expect.stringMatching(/^- user, contact: Cy \[permanent, from 2029, \w+\]$/),
+  ]);
+  await store('Bo', { validTo: new Date('2027-03-01T00:00:00Z') });
+  expect(await contact()).toEqual([
+    expect.stringMatching(/^- user, contact: Bo \[permanent, confirmed just now, until March 2027, \w+\]$/),
+    expect.stringContaining('Cy [permanent, from 2029'),
+  ]);
+});
+
+it('shows the facts that held, or will hold, at a date', async () => {
+  const at = async (date: string, input: object = {}): Promise<string[]> => {
+    const validAt = new Date(date);
+    const { results } = await searchMemories(today, { query: 'contact', types: ['fact'], validAt, ...input });
+    const found = results.map(({ memory }) => memory.row.content);
+    if (Object.keys(input).length === 0) {
+      const listed = await listMemories(today, { type: 'fact', filter: { validAt } }, { limit: 10, inverted: false });
+      expect(listed.map(({ row }) => row.content)).toEqual(found);
+      const recalled = await recallMemories(today, { topic: 'user contact', validAt });
+      for (const { memory } of recalled.results) expect(found).toContain(memory.row.content);
+    }
+    return found;
+  };
+  await store('Ada', { observedAt: new Date('2024-01-01T00:00:00Z') });
+  await store('Bo', { observedAt: new Date('2025-01-01T00:00:00Z') });
+  await store('Cy', { validFrom: new Date('2029-01-01T00:00:00Z') });
+  await store('Di', { validTo: new Date('2027-03-01T00:00:00Z') });
+
+  expect(await at('2023-06-01T00:00:00Z')).toEqual([]);
+  expect(await at('2024-06-01T00:00:00Z')).toEqual(['Ada']);
+  expect(await at('2025-06-01T00:00:00Z')).toEqual(['Bo']);
+  expect(await at('2026-12-01T00:00:00Z')).toEqual(['Di']);
+  expect(await at('2027-06-01T00:00:00Z')).toEqual(['Bo']);
+  expect(await at('2029-06-01T00:00:00Z')).toEqual(['Cy']);
+  // What was known before any of these were stored.
+  expect(await at('2029-06-01T00:00:00Z', { asOf: core.day(-1) })).toEqual([]);
+});
+
+it('does not show what was forgotten at any date', async () => {
+  const { id } = await storeFact(today, { subject: 'user', predicate: 'contact', content: 'Ada' });
+  await forgetMemory(today, { type: 'fact', id });
+  const { results } = await searchMemories(today, { query: 'contact', types: ['fact'], validAt: core.day(1) });
+  expect(results).toEqual([]);
 });
 
 it('does not show a value whose time has ended as current', async () => {

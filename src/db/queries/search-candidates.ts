@@ -142,6 +142,7 @@ function shownColumns(type: MemoryType): Record<string, string> {
     predicate: isFact ? 'm.predicate' : 'NULL::text',
     kind: isFact ? 'm.kind' : 'NULL::text',
     observedAt: isRule ? 'NULL::float8' : milliseconds('m.observed_at'),
+    validFrom: isFact ? milliseconds('m.valid_from') : 'NULL::float8',
     validTo: isFact ? milliseconds('m.valid_to') : 'NULL::float8',
     askedByUserAt: isRule ? milliseconds('m.asked_by_user_at') : 'NULL::float8',
     consolidationStatus: isEpisode ? 'm.consolidation_status' : 'NULL::text',
@@ -205,6 +206,7 @@ const moments = new Set([
   'lastReferencedAt',
   'lastConfirmedAt',
   'observedAt',
+  'validFrom',
   'validTo',
   'askedByUserAt',
 ]);

@@ -7,7 +7,7 @@ import { whereMemory, type MemoryFilter } from './memory-filter.ts';
 /** What the line of a memory is written from, and what ranks it. The other columns, vectors above all, are dear to read. */
 const common = ['id', 'version', 'content', 'importance', 'createdAt', 'lastReferencedAt'];
 const decaying = ['scope', 'permanence', 'confidence', 'decayRate', 'lastConfirmedAt'];
-const ofFacts = ['subject', 'predicate', 'kind', 'observedAt', 'validTo', 'sealedContent', 'dataKeyId'];
+const ofFacts = ['subject', 'predicate', 'kind', 'observedAt', 'validFrom', 'validTo', 'sealedContent', 'dataKeyId'];
 const columns: Record<MemoryType, readonly string[]> = {
   episode: [...common, 'observedAt', 'consolidationStatus', 'hiddenSpans'],
   fact: [...common, ...decaying, ...ofFacts],
@@ -24,6 +24,7 @@ const moments: readonly string[] = [
   'lastReferencedAt',
   'lastConfirmedAt',
   'observedAt',
+  'validFrom',
   'validTo',
   'askedByUserAt',
 ];

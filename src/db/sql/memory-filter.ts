@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { MemoryType } from '../tables.ts';
-import { isCurrentAt } from './current-facts.ts';
+import { heldAt, isCurrentAt } from './current-facts.ts';
 import { effectiveConfidenceAt } from './effective-confidence.ts';
 
 /** Which memories are wanted, with nothing left open: `completeFilter` makes it. Null means any. */
@@ -19,6 +19,10 @@ export interface MemoryFilter {
   validity: readonly string[];
   /** Whether only facts come that are the current ones of their keys at that moment. */
   onlyCurrent?: boolean;
+  /** Whether facts come, too, whose time has yet to come. */
+  withUpcoming?: boolean;
+  /** Only state facts that held at this date, by what is known: whether they are live now does not matter. */
+  validAt?: Date | null;
   /** Whether disabled rules are among them. */
   withDisabled: boolean;
   generation: readonly string[] | null;
@@ -97,13 +101,20 @@ function whereEpisode(filter: MemoryFilter): Prisma.Sql[] | null {
 
 function whereFact(filter: MemoryFilter): Prisma.Sql[] {
   return [
-    ...whereLearned(filter),
-    ...(filter.onlyCurrent === true ? [isCurrentAt(filter.at, filter.isPast ? 'past_facts' : 'facts')] : []),
+    ...whereInTime(filter),
     ...when(filter.kind, (kind) => Prisma.sql`m.kind = ${kind}`),
     ...when(filter.subject, (subject) => Prisma.sql`m.subject_key = memory_key(${subject})`),
     ...when(filter.predicate, (key) => Prisma.sql`m.predicate_key = ${key}`),
     ...when(filter.generation, (wanted) => inGeneration(wanted, `m.permanence IN ('permanent', 'stable')`)),
   ];
+}
+
+/** A fact that is history has no confidence to speak of: its decay says how sure it is to hold now. */
+function whereInTime(filter: MemoryFilter): Prisma.Sql[] {
+  const table = filter.isPast ? 'past_facts' : 'facts';
+  const { at, validAt = null, onlyCurrent = false, withUpcoming } = filter;
+  if (validAt !== null) return [...(onlyCurrent ? whereSeen(filter) : whereLearned(filter)), heldAt(validAt, table)];
+  return [...whereLearned(filter), ...(onlyCurrent ? [isCurrentAt(at, table, withUpcoming)] : [])];
 }
 
 function whereRule(filter: MemoryFilter): Prisma.Sql[] {
@@ -120,11 +131,17 @@ function whereLearned(filter: MemoryFilter): Prisma.Sql[] {
   const confidence = effectiveConfidenceAt(filter.at, 'm');
   return [
     Prisma.sql`m.validity = ANY (${[...filter.validity]}::text[])`,
+    ...whereSeen(filter),
+    ...(filter.minConfidence > 0 ? [Prisma.sql`${confidence} >= ${filter.minConfidence}`] : []),
+    ...when(filter.maxConfidence, (most) => Prisma.sql`${confidence} < ${most}`),
+  ];
+}
+
+function whereSeen(filter: MemoryFilter): Prisma.Sql[] {
+  return [
     ...when(filter.visibleScopes, (scopes) => Prisma.sql`m.scope = ANY (${[...scopes]}::text[])`),
     ...when(filter.permanence, (permanences) => Prisma.sql`m.permanence = ANY (${[...permanences]}::text[])`),
     ...when(filter.butler, (name) => Prisma.sql`m.source_butler = ${name}`),
-    ...(filter.minConfidence > 0 ? [Prisma.sql`${confidence} >= ${filter.minConfidence}`] : []),
-    ...when(filter.maxConfidence, (most) => Prisma.sql`${confidence} < ${most}`),
   ];
 }
 

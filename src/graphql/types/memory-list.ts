@@ -38,6 +38,10 @@ export const MemoryFilterInput = builder.inputType('MemoryFilter', {
     tags: t.stringList({ description: 'All of these.' }),
     from: t.field({ type: 'DateTime', description: 'Happened (observed, or else stored) at this moment or later.' }),
     to: t.field({ type: 'DateTime', description: 'Happened before this moment, which must be after `from`.' }),
+    validAt: t.field({
+      type: 'DateTime',
+      description: 'Facts that held at this date, past or to come. Default: those that hold now.',
+    }),
     minConfidence: t.float({ description: 'Effective confidence of at least this. Facts and rules.' }),
     maxConfidence: t.float({ description: 'Effective confidence below this. Facts and rules.' }),
     minImportance: t.float({ description: 'Importance of at least this.' }),

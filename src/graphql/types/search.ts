@@ -195,6 +195,11 @@ const filterFields = (t: Parameters<Parameters<typeof builder.inputType>[1]['fie
     description:
       'Memories as they were at this moment: which there were, their text, validity, confidence and maturity. Found by the words and the meaning of then. Counts no reference.',
   }),
+  validAt: t.field({
+    type: 'DateTime',
+    description:
+      'Facts that held at this date, past or to come, by what is known now or, with `asOf`, then; whether they still hold does not matter. Default: those that hold now. Other memories are as they are. Counts no reference.',
+  }),
 });
 
 const SearchInputType = builder.inputType('SearchInput', {
@@ -239,13 +244,13 @@ const SearchBatchRef = builder.objectRef<{ answers: Answer[] }>('SearchBatch').i
   }),
 });
 
-/** A look at the past says nothing about what matters now. */
+/** A look at another time says nothing about what matters now. */
 function countReferences(
   { memory, references }: GraphQLContext,
-  inputs: readonly { asOf?: Date | null | undefined }[],
+  inputs: readonly { asOf?: Date | null | undefined; validAt?: Date | null | undefined }[],
   outcomes: readonly SearchOutcome[],
 ): void {
-  const present = outcomes.filter((_, place) => inputs[place]?.asOf == null);
+  const present = outcomes.filter((_, place) => inputs[place]?.asOf == null && inputs[place]?.validAt == null);
   for (const { results, sessionId } of present) {
     const returned = results.map((found) => referenceOf(found.memory.row));
     references.enqueue(memory, returned, sessionId);

@@ -1,5 +1,6 @@
 import type { MemoryContext } from '../../memory/context.ts';
 import { findOutdated, type Sayings } from '../../memory/outdated/find-outdated.ts';
+import { isUpcoming } from '../../memory/facts/valid-time.ts';
 import { joinSpans, type Span } from '../../memory/spans.ts';
 import { cutRow } from '../pipeline/leave-outdated.ts';
 import { drop, type Ranked } from '../pipeline/ranked.ts';
@@ -13,12 +14,14 @@ export async function findSayings(
 ): Promise<Map<string, Sayings>[]> {
   return findOutdated(
     context,
-    questions.map(({ butler }, place) => {
+    questions.map(({ butler, at }, place) => {
       const memories = (rankings[place]?.eligible ?? []).map(({ memory }) => memory);
       return {
         butler,
         episodes: memories.flatMap((memory) => (memory.type === 'episode' ? [memory.row] : [])),
-        facts: memories.flatMap((memory) => (memory.type === 'fact' ? [memory.row] : [])),
+        facts: memories.flatMap((memory) =>
+          memory.type === 'fact' && !isUpcoming(memory.row, at) ? [memory.row] : [],
+        ),
       };
     }),
   );

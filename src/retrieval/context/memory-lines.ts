@@ -2,6 +2,7 @@ import { handleOf } from '../../shared/handles.ts';
 import { inertText } from '../../shared/untrusted-text.ts';
 import { effectiveConfidence } from '../../memory/confidence.ts';
 import { isFresh } from '../../memory/episodes/fresh.ts';
+import { isUpcoming } from '../../memory/facts/valid-time.ts';
 import { readsAsNote } from '../../memory/facts/note-key.ts';
 import type { AsStored } from '../../db/stored-fact.ts';
 import { findWords } from '../../shared/words.ts';
@@ -10,7 +11,7 @@ import { askedByUser, notConsolidated } from './sections.ts';
 
 type Common = 'id' | 'version' | 'content' | 'importance' | 'createdAt' | 'lastReferencedAt';
 type Decaying = 'scope' | 'permanence' | 'confidence' | 'decayRate' | 'lastConfirmedAt';
-type OfFact = 'subject' | 'predicate' | 'kind' | 'observedAt' | 'validTo' | 'sealedContent' | 'dataKeyId';
+type OfFact = 'subject' | 'predicate' | 'kind' | 'observedAt' | 'validFrom' | 'validTo' | 'sealedContent' | 'dataKeyId';
 type FactToShow = Pick<Fact, Common | Decaying | OfFact>;
 type RuleToShow = Pick<Rule, Common | Decaying | 'maturity' | 'askedByUserAt'>;
 type EpisodeToShow = Pick<Episode, Common | 'observedAt' | 'consolidationStatus'>;
@@ -56,8 +57,8 @@ export function longestLineOf({ type, row }: MemoryToShow, conflicts: readonly C
 function factLine(fact: FactToShow, at: Date, conflicts: readonly Conflict[]): string {
   const notes = [
     fact.permanence,
-    ageOfFact(fact, at),
-    ...ended(fact, at),
+    isUpcoming(fact, at) ? `from ${formatBeginning(fact.validFrom as Date)}` : ageOfFact(fact, at),
+    ...endNote(fact, at),
     ...confidenceNote(fact, at),
     ...conflicts.map(({ isNewer, handle }) => `${isNewer ? 'newer' : 'older'}, may conflict with ${handle}`),
     handleOf(fact.id),
@@ -82,8 +83,16 @@ function ageOfFact({ kind, observedAt, lastConfirmedAt, createdAt }: FactToShow,
   return lastConfirmedAt === null ? `stored ${age(createdAt, at)}` : `confirmed ${age(lastConfirmedAt, at)}`;
 }
 
-function ended({ validTo }: FactToShow, at: Date): string[] {
-  return validTo !== null && validTo <= at ? [`ended ${age(validTo, at)}`] : [];
+function endNote({ validTo }: FactToShow, at: Date): string[] {
+  // Receipts from before the column have lines without it.
+  if (validTo == null) return [];
+  return [validTo <= at ? `ended ${age(validTo, at)}` : `until ${formatBeginning(validTo)}`];
+}
+
+/** The day in UTC; the month or the year where it is the first day of one: "from 2029", "until March 2027". */
+function formatBeginning(moment: Date): string {
+  if (moment.getUTCDate() !== 1) return wholeDate.format(moment);
+  return moment.getUTCMonth() === 0 ? `${moment.getUTCFullYear()}` : monthAndYear.format(moment);
 }
 
 /** What did harm so often that it was turned into its opposite stands out from what to do. */
@@ -115,6 +124,7 @@ function formatDay(moment: Date, at: Date): string {
 
 const dayAndMonth = { day: 'numeric', month: 'long', timeZone: 'UTC' } as const;
 const dayOfYear = new Intl.DateTimeFormat('en-GB', dayAndMonth);
+const monthAndYear = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' });
 const wholeDate = new Intl.DateTimeFormat('en-GB', { ...dayAndMonth, year: 'numeric' });
 
 function episodeLine(episode: EpisodeToShow, at: Date): string {

@@ -89,12 +89,14 @@ export function filterOfContext(
   context: MemoryContext,
   { butler, recentEpisodes }: Pick<ContextQuestion, 'butler' | 'recentEpisodes'>,
 ): MemoryFilter {
-  return completeSearchFilter(context, { types: recentEpisodes > 0 ? memoryTypes : recalledTypes, scope: butler });
+  const types = recentEpisodes > 0 ? memoryTypes : recalledTypes;
+  return { ...completeSearchFilter(context, { types, scope: butler }), withUpcoming: true };
 }
 
 function prepareMatching(context: MemoryContext, { prompt, butler, mostOfType }: ContextQuestion): PreparedSearch {
   const input = { topic: prompt, scope: butler, limit: mostOfType };
-  return { ...prepareRecall(context, input), toShow: true };
+  const search = prepareRecall(context, input);
+  return { ...search, filter: { ...search.filter, withUpcoming: true }, toShow: true };
 }
 
 /** Prepares the search of fresh episodes that match; null where no episodes are asked for. */

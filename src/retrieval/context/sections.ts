@@ -26,7 +26,7 @@ const headings: Record<SectionName, string> = {
 };
 
 /** Changes with every change of what a block looks like: a receipt is replayed by the form that it was written in. */
-export const blockForm = 6;
+export const blockForm = 7;
 
 /** What comes before the first section. */
 export const blockStart = `${title}\n\n${notice}\n`;

@@ -3,6 +3,7 @@ import { narrowingFields, type MemoryFilter } from '../../db/sql/memory-filter.t
 import { effectiveConfidence } from '../../memory/confidence.ts';
 import type { Fact } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
+import { isUpcoming } from '../../memory/facts/valid-time.ts';
 import type { Memory } from '../../memory/memories.ts';
 import { widenFilter } from '../../memory/filter.ts';
 import type { FilterStage } from '../pipeline/ranked.ts';
@@ -55,13 +56,17 @@ function goneDrop({ type, row }: Memory, { at, validity }: MemoryFilter): Filter
   return { stage: 'disabled', reason: `it was disabled at ${row.disabledAt.toISOString()}` };
 }
 
-function liveDrop(memory: Memory, { at, validity, onlyCurrent, minConfidence }: MemoryFilter): FilterDrop | null {
+function liveDrop(memory: Memory, filter: MemoryFilter): FilterDrop | null {
+  const { at, validity, onlyCurrent, minConfidence } = filter;
   if (memory.type === 'episode') return null;
+  if (memory.type === 'fact' && filter.validAt != null && onlyCurrent === true)
+    return timeDrop(memory.row, filter.validAt);
   const { row } = memory;
   if (!validity.includes(row.validity)) {
     return { stage: 'validity', reason: `it is ${row.validity}; asked for: ${validity.join(', ')}` };
   }
-  const time = onlyCurrent === true && memory.type === 'fact' ? timeDrop(memory.row, at) : null;
+  const isShown = filter.withUpcoming === true && memory.type === 'fact' && isUpcoming(memory.row, at);
+  const time = onlyCurrent === true && memory.type === 'fact' && !isShown ? timeDrop(memory.row, at) : null;
   if (time !== null) return time;
   const confidence = effectiveConfidence(row, at);
   if (confidence >= minConfidence) return null;
