@@ -1,9 +1,12 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { TenantDatabase } from '../database.ts';
+import type { AsStored } from '../stored-fact.ts';
 import { milliseconds } from '../sql/moments.ts';
 
 export interface OutdatedQuery {
   episodeIds: readonly string[];
+  /** Facts whose text is compared with that of outdated ones, too. */
+  noteIds: readonly string[];
   /** Scopes whose facts the reader is shown; null for all. */
   scopes: readonly string[] | null;
   at: Date;
@@ -13,26 +16,27 @@ export interface OutdatedQuery {
 export interface OutdatedAnswer {
   /** Where episodes say a fact or rule, and whether that still holds. */
   links: { episodeId: string; memoryId: string; spans: [number, number][]; isLive: boolean }[];
-  /** Facts that do not hold any more and share a word with one of the episodes, newest first. */
-  facts: {
-    id: string;
+  /** Facts that do not hold any more and share a word with an episode or note, newest first. Sealed ones may share none. */
+  facts: (SaidFact & {
     subject: string;
     predicate: string;
-    content: string;
     isForgotten: boolean;
     /** When it was known that it does not hold: what is said later is news. In milliseconds since 1970. */
     endedAt: number | null;
-    current: string[];
-  }[];
+    /** What holds instead. */
+    current: SaidFact[];
+  })[];
 }
+
+/** The text of a fact, which may be sealed. */
+type SaidFact = AsStored<{ id: string; content: string; sealedContent: string | null; dataKeyId: string | null }>;
 
 /** More are not compared with the text of an episode. */
 const mostFacts = 200;
 
 /**
  * Lists what is outdated in episodes, for all queries in one round trip: the evidence of what was learned from them, and
- * the facts that no longer hold and may be said in them. A sealed fact is found by its evidence only: its text is not in
- * the database.
+ * the facts that no longer hold and may be said in them. Sealed ones are all among them: their text is not in the database.
  */
 export async function listOutdated(db: TenantDatabase, queries: readonly OutdatedQuery[]): Promise<OutdatedAnswer[]> {
   if (queries.length === 0) return [];
@@ -40,7 +44,12 @@ export async function listOutdated(db: TenantDatabase, queries: readonly Outdate
   return answers.map((answer) => JSON.parse(answer ?? '{ "links": [], "facts": [] }') as OutdatedAnswer);
 }
 
-function selectOutdated(tenantId: string, { episodeIds, scopes, at }: OutdatedQuery): Prisma.Sql {
+function saidColumns(fact: 'f' | 'c'): Prisma.Sql {
+  const columns = ['id', 'content', 'sealed_content::text AS "sealedContent"', 'data_key_id AS "dataKeyId"'];
+  return Prisma.raw(columns.map((column) => `${fact}.${column}`).join(', '));
+}
+
+function selectOutdated(tenantId: string, { episodeIds, noteIds, scopes, at }: OutdatedQuery): Prisma.Sql {
   const inScope = scopes === null ? Prisma.sql`true` : Prisma.sql`f.scope = ANY (${[...scopes]}::text[])`;
   const isOutdated = Prisma.sql`(f.validity IN ('superseded', 'retracted') OR f.valid_to <= ${at}::timestamptz)`;
   return Prisma.sql`
@@ -61,14 +70,17 @@ function selectOutdated(tenantId: string, { episodeIds, scopes, at }: OutdatedQu
       SELECT e.episode_id, e.memory_id, e.spans, r.validity NOT IN ('superseded', 'retracted')
       FROM evidence e JOIN rules r ON r.tenant_id = ${tenantId} AND r.id = e.memory_id WHERE e.type = 'rule'
     ), words AS (
-      SELECT array_agg(DISTINCT word) AS lexemes FROM shown, unnest(tsvector_to_array(shown.search_vector)) word
+      SELECT array_agg(DISTINCT word) AS lexemes FROM (
+        SELECT search_vector FROM shown UNION ALL
+        SELECT n.search_vector FROM facts n WHERE n.tenant_id = ${tenantId} AND n.id = ANY (${[...noteIds]}::uuid[])
+      ) said, unnest(tsvector_to_array(said.search_vector)) word
     ), outdated AS (
       SELECT f.* FROM facts f, words
-      WHERE f.tenant_id = ${tenantId} AND ${inScope} AND f.kind = 'state' AND f.data_key_id IS NULL AND ${isOutdated}
-        AND tsvector_to_array(to_tsvector(memory_text_search(f.language), f.content)) && words.lexemes
+      WHERE f.tenant_id = ${tenantId} AND ${inScope} AND f.kind = 'state' AND ${isOutdated} AND (f.data_key_id IS NOT NULL
+        OR tsvector_to_array(to_tsvector(memory_text_search(f.language), f.content)) && words.lexemes)
       ORDER BY f.created_at DESC, f.id LIMIT ${mostFacts}
     ), described AS (
-      SELECT f.id, f.subject, f.predicate, f.content, f.validity = 'retracted' AS "isForgotten",
+      SELECT ${saidColumns('f')}, f.subject, f.predicate, f.validity = 'retracted' AS "isForgotten",
         ${Prisma.raw(milliseconds('ended.at'))} AS "endedAt", current.contents AS current
       FROM outdated f
       CROSS JOIN LATERAL (
@@ -83,8 +95,9 @@ function selectOutdated(tenantId: string, { episodeIds, scopes, at }: OutdatedQu
           ELSE f.valid_to END AS at
       ) ended
       CROSS JOIN LATERAL (
-        SELECT coalesce(json_agg(c.content), '[]') AS contents FROM facts c
-        WHERE c.tenant_id = f.tenant_id AND c.data_key_id IS NULL AND (
+        SELECT coalesce(json_agg(said), '[]') AS contents FROM facts c
+        CROSS JOIN LATERAL (SELECT ${saidColumns('c')}) said
+        WHERE c.tenant_id = f.tenant_id AND (
           c.supersedes_id = f.id OR (c.scope = f.scope AND c.subject_key = f.subject_key
             AND c.predicate_key = f.predicate_key AND c.validity IN ('active', 'fading')
             AND (c.valid_to IS NULL OR c.valid_to > ${at}::timestamptz)))

@@ -1,9 +1,12 @@
 import { listOutdated, type OutdatedAnswer, type OutdatedQuery } from '../../db/queries/outdated-facts.ts';
+import { openReadable } from '../../encryption/sealing.ts';
 import type { MemoryContext } from '../context.ts';
 import { listHiddenSpans } from '../hidden-spans.ts';
+import { readsAsNote } from '../facts/note-key.ts';
+import { saysOutdated, type SaidNote } from './outdated-notes.ts';
 import { joinSpans, toSpan, type Span } from '../spans.ts';
 import { globalScope } from '../values.ts';
-import { findFormerValues, findSayings, saysCurrent, type CurrentFact } from './says.ts';
+import { findFormerValues, findSayings, saysCurrent, type CurrentFact, type OutdatedFact } from './says.ts';
 
 export interface SaidEpisode {
   id: string;
@@ -18,8 +21,19 @@ export interface SaidEpisode {
 export interface Reader {
   butler: string | null;
   episodes: readonly SaidEpisode[];
-  /** Facts that hold and that the butler sees. */
-  facts: readonly CurrentFact[];
+  /** Facts that hold and that the butler sees. The notes among them are compared with what does not hold, too. */
+  facts: readonly (SaidNote & { id: string })[];
+}
+
+/** A fact that does not hold any more, in plain. */
+export interface EndedFact extends OutdatedFact {
+  isForgotten: boolean;
+  /** When it was known that it does not hold: what is said later is news. In milliseconds since 1970. */
+  endedAt: number | null;
+}
+
+interface Outdated extends Pick<OutdatedAnswer, 'links'> {
+  facts: readonly EndedFact[];
 }
 
 /** Where an episode says something that is known elsewhere. */
@@ -31,49 +45,77 @@ export interface Sayings {
 }
 
 /**
- * Finds where episodes say what does not hold any more: by the evidence of what was learned from them, and where there is
- * none by comparing their sentences with the outdated facts of a butler. A sentence that is newer than the end of the fact is news,
+ * Finds where episodes say what does not hold any more, and which notes do: by the evidence of what was learned from
+ * episodes, and where there is none by comparing sentences with the outdated facts of a butler. A sentence that is newer than the end of the fact is news,
  * unless it also says what holds instead. One round trip.
  */
 export async function findOutdated(
   context: MemoryContext,
   readers: readonly Reader[],
 ): Promise<Map<string, Sayings>[]> {
-  const asked = readers.filter(({ episodes }) => episodes.length > 0);
-  const answers = await listOutdated(
-    context.db,
-    asked.map((one) => toQuery(context, one)),
-  );
+  const asked = readers.filter((one) => one.episodes.length > 0 || notesOf(one).length > 0);
+  const answers = await readOutdated(context, asked);
   return readers.map((reader) => {
     const found = answers[asked.indexOf(reader)];
     if (found === undefined) return new Map();
-    return new Map(reader.episodes.map((episode) => [episode.id, describe(episode, found, reader.facts)]));
+    const outdated = notesOf(reader).filter((note) => found.facts.some((fact) => saysOutdated(note, fact)));
+    return new Map([
+      ...reader.episodes.map((one): [string, Sayings] => [one.id, describe(one, found, reader.facts)]),
+      ...outdated.map((one): [string, Sayings] => [one.id, { outdated: [wholeOf(one.content)], known: new Map() }]),
+    ]);
   });
+}
+
+function notesOf({ facts }: Pick<Reader, 'facts'>): (SaidNote & { id: string })[] {
+  return facts.filter((fact) => readsAsNote(fact));
+}
+
+function wholeOf(text: string): Span {
+  return toSpan(text, 0, text.length);
+}
+
+async function readOutdated(context: MemoryContext, readers: readonly Reader[]): Promise<Outdated[]> {
+  const answers = await listOutdated(
+    context.db,
+    readers.map((one) => toQuery(context, one)),
+  );
+  return Promise.all(answers.map(async ({ links, facts }) => ({ links, facts: await openOutdated(context, facts) })));
+}
+
+/** What cannot be decrypted is left out. */
+async function openOutdated(context: MemoryContext, facts: OutdatedAnswer['facts']): Promise<EndedFact[]> {
+  const readable = await openReadable(context, facts);
+  return Promise.all(
+    readable.map(async ({ current, ...fact }) => {
+      const holding = await openReadable(context, current);
+      return { ...fact, current: holding.map(({ content }) => content) };
+    }),
+  );
 }
 
 /**
  * Returns the facts that no longer hold and may be said in episodes, with the moment from which saying them is news.
- * Sealed ones are left out.
  */
 export async function listOutdatedFacts(
   context: MemoryContext,
   butler: string,
   episodes: readonly SaidEpisode[],
-): Promise<OutdatedAnswer['facts']> {
+): Promise<readonly EndedFact[]> {
   if (episodes.length === 0) return [];
-  const [answer] = await listOutdated(context.db, [toQuery(context, { butler, episodes, facts: [] })]);
+  const [answer] = await readOutdated(context, [{ butler, episodes, facts: [] }]);
   return answer?.facts ?? [];
 }
 
-function toQuery({ now }: MemoryContext, { butler, episodes }: Reader): OutdatedQuery {
+function toQuery({ now }: MemoryContext, { butler, episodes, facts }: Reader): OutdatedQuery {
   return {
     episodeIds: episodes.map(({ id }) => id),
+    noteIds: notesOf({ facts }).map(({ id }) => id),
     scopes: butler === null ? null : [globalScope, butler],
     at: now(),
   };
 }
 
-function describe(episode: SaidEpisode, { links, facts }: OutdatedAnswer, current: readonly CurrentFact[]): Sayings {
+function describe(episode: SaidEpisode, { links, facts }: Outdated, current: readonly CurrentFact[]): Sayings {
   const own = links.filter(({ episodeId }) => episodeId === episode.id);
   const former = current.flatMap((fact) => findFormerValues(episode.content, fact));
   const compared = [
@@ -89,7 +131,7 @@ function describe(episode: SaidEpisode, { links, facts }: OutdatedAnswer, curren
   return { outdated: joinSpans([...outdated, ...compared]), known };
 }
 
-function findSaid(episode: SaidEpisode, fact: OutdatedAnswer['facts'][number]): Span[] {
+function findSaid(episode: SaidEpisode, fact: EndedFact): Span[] {
   const { content, observedAt, createdAt } = episode;
   const isNews = (observedAt ?? createdAt).getTime() > (fact.endedAt ?? 0);
   const sayings = findSayings(content, fact);

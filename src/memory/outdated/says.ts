@@ -13,7 +13,7 @@ export interface OutdatedFact {
 }
 
 /** The words by which a sentence is recognised to say an outdated fact. */
-interface Signs {
+export interface Signs {
   /** Words of the old value that the present one does not have. */
   telling: ReadonlySet<string>;
   /** The other words of the fact: its subject and predicate, what the predicate means, and the rest of its content. */
@@ -86,11 +86,22 @@ function valuesOf(text: string): Set<string> {
 
 function says(words: ReadonlySet<string>, { telling, topic }: Signs, isTextAbout: boolean): boolean {
   const hits = [...telling].filter((word) => words.has(word));
-  if (hits.length === 0 || hits.length < telling.size / 2) return false;
+  if (hits.length === 0 || hits.length < telling.size / 2 || givesOtherNumber(words, { telling, topic })) return false;
   return hits.length > 1 || hasAny(words, topic) || (isTextAbout && hits.some((word) => /\d/.test(word)));
 }
 
-function signsOf({ subject, predicate, content, current }: OutdatedFact): Signs {
+/** A sentence with other numbers than the value is about another thing: the code of the next locker. */
+function givesOtherNumber(words: ReadonlySet<string>, { telling, topic }: Signs): boolean {
+  const given = [...words].filter((word) => isNumber(word) && !topic.has(word));
+  const meant = [...telling].filter(isNumber);
+  return given.length > 0 && meant.length > 0 && !given.some((word) => meant.includes(word));
+}
+
+function isNumber(word: string): boolean {
+  return /\d/u.test(word);
+}
+
+export function signsOf({ subject, predicate, content, current }: OutdatedFact): Signs {
   const value = wordsOf(content);
   const now = wordsOf(current.join(' '));
   const names = wordsOf(isNote({ subject, predicate }) ? subject : `${subject} ${predicate}`);

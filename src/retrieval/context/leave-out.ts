@@ -1,18 +1,22 @@
 import type { MemoryContext } from '../../memory/context.ts';
 import { findOutdated, type Sayings } from '../../memory/outdated/find-outdated.ts';
+import { isAboutFormer, isFormer } from '../../memory/outdated/outdated-notes.ts';
 import { isUpcoming } from '../../memory/facts/valid-time.ts';
 import { joinSpans, type Span } from '../../memory/spans.ts';
 import { cutRow } from '../pipeline/leave-outdated.ts';
 import { drop, type Ranked } from '../pipeline/ranked.ts';
 import type { ContextQuestion, ContextRanking, ShownMemory } from './rank-context.ts';
 
-/** Finds where the episodes of contexts say what does not hold any more or what a fact says, by episode. One round trip. */
+/**
+ * Finds where the episodes of contexts say what does not hold any more or what a fact says, by episode, and which notes say
+ * what does not hold, or what was before, although the prompt does not ask for that. One round trip.
+ */
 export async function findSayings(
   context: MemoryContext,
   questions: readonly ContextQuestion[],
   rankings: readonly ContextRanking[],
 ): Promise<Map<string, Sayings>[]> {
-  return findOutdated(
+  const found = await findOutdated(
     context,
     questions.map(({ butler, at }, place) => {
       const memories = (rankings[place]?.eligible ?? []).map(({ memory }) => memory);
@@ -25,6 +29,17 @@ export async function findSayings(
       };
     }),
   );
+  return found.map((sayings, place) => {
+    const former = isAboutFormer(questions[place]?.prompt ?? '') ? [] : findFormer(rankings[place]?.eligible ?? []);
+    return new Map([...sayings, ...former.map(({ id }): [string, Sayings] => [id, leftOutWhole])]);
+  });
+}
+
+const leftOutWhole: Sayings = { outdated: [[0, Number.MAX_SAFE_INTEGER]], known: new Map() };
+
+function findFormer(eligible: readonly Ranked<ShownMemory>[]): { id: string }[] {
+  const facts = eligible.flatMap(({ memory }) => (memory.type === 'fact' ? [memory.row] : []));
+  return facts.filter((fact) => isFormer(fact, facts));
 }
 
 /**
@@ -58,7 +73,8 @@ function spansToCut(sayings: Sayings | undefined, shownIds: ReadonlySet<string>)
 
 function cutEpisode(one: Ranked<ShownMemory>, spans: readonly Span[]): Ranked<ShownMemory> {
   const { memory } = one;
-  if (memory.type !== 'episode' || spans.length === 0) return one;
+  if (spans.length === 0) return one;
+  if (memory.type !== 'episode') return drop(one, 'outdated');
   const row = cutRow(memory.row, spans);
   return row === null ? drop(one, 'outdated') : { ...one, memory: { ...memory, leftOut: spans, row } };
 }

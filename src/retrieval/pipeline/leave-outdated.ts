@@ -8,8 +8,8 @@ import type { LoadedMemory } from './load.ts';
 import { drop, isKept, type Ranked } from './ranked.ts';
 
 /**
- * Leaves out of the episodes of each recall what does not hold any more. An episode of which nothing is left is dropped.
- * One round trip, if there is an episode. The past is shown as it was.
+ * Leaves out of the episodes of each recall what does not hold any more. An episode of which nothing is left is dropped, and
+ * so is a note that says it. One round trip, if there is an episode or a note. Other times are shown as they were.
  */
 export async function leaveOutdated(
   context: MemoryContext,
@@ -17,7 +17,8 @@ export async function leaveOutdated(
   chosen: readonly Ranked<LoadedMemory>[][],
 ): Promise<Ranked<LoadedMemory>[][]> {
   const readers = searches.map(({ filter }, place) => {
-    const kept = filter.isPast ? [] : (chosen[place] ?? []).filter(isKept).map(({ memory }) => memory);
+    const kept =
+      filter.isPast || filter.validAt != null ? [] : (chosen[place] ?? []).filter(isKept).map(({ memory }) => memory);
     return {
       butler: filter.visibleButler,
       episodes: kept.flatMap((memory) => (memory.type === 'episode' ? [memory.row] : [])),
@@ -29,6 +30,7 @@ export async function leaveOutdated(
     all.map((one) => {
       const spans = sayings[place]?.get(one.memory.id)?.outdated ?? [];
       if (spans.length === 0) return one;
+      if (one.memory.type !== 'episode') return drop(one, 'outdated');
       const row = cutRow(one.memory.row, spans);
       return row === null ? drop(one, 'outdated') : { ...one, memory: { ...one.memory, leftOut: spans, row } as never };
     }),

@@ -22,6 +22,12 @@ describe('sentences that say an outdated fact', () => {
     expect(findSayings('The rent of the flat is 1350 a month.', rent)).toEqual([]);
   });
 
+  it('are none that give another number', () => {
+    const forgotten = fact('note', 'note_0123456789abcdef', 'The code of the red locker is 3141');
+    expect(findSayings('The code of the blue locker is 2718.', forgotten)).toEqual([]);
+    expect(texts(findSayings('My red locker has the code 3141.', forgotten))).toHaveLength(1);
+  });
+
   it('take along what follows and refers to them', () => {
     const order = fact('office', 'chairs', 'Order of twelve chairs is placed', 'Order of chairs was withdrawn');
     expect(
