@@ -12,7 +12,7 @@ describe('a date', () => {
     ['We meet next Friday', false, 'We meet on 2026-11-27'],
     ['User handed it in on Friday', true, 'User handed it in on 2026-11-13'],
     ['User stays until Monday', false, 'User stays until 2026-11-23'],
-    ['The lease ends on 30 September', false, 'The lease ends on 2027-09-30'],
+    ['The lease ends on 30 September', false, 'The lease ends on 30 September 2027'],
     ['User switched two years ago', true, 'User switched in 2024'],
     ['As of next month the charge rises', false, 'As of December 2026 the charge rises'],
     ['Yoga is on Tuesdays at 18:00', false, 'Yoga is on Tuesdays at 18:00'],

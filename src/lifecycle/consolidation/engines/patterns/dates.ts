@@ -29,6 +29,8 @@ interface Moment {
   readonly day: Date;
   /** The clause tells of the past, so that "on Friday" is the last one. */
   readonly isPast: boolean;
+  /** "has moved", "since": a date without a year is the nearest one. */
+  readonly isPerfect?: boolean;
 }
 
 const sayings: readonly Saying[] = [
@@ -36,17 +38,19 @@ const sayings: readonly Saying[] = [
   { said: pattern('the day before yesterday'), resolve: (_, { day }) => `on ${iso(add(day, -2))}` },
   {
     said: pattern(
-      `(?<lead>from |until |till |by |since |of |for )?(?<deictic>today|tomorrow|yesterday)(?:'s)?${parts}(?! as usual)`,
+      `(?<lead>from |until |till |by |since |of |for )?(?<deictic>today|tomorrow|yesterday)(?!')${parts}(?! as usual)`,
     ),
     resolve: ({ lead, deictic, part }, { day }) =>
       `${lead ?? 'on '}${iso(add(day, { today: 0, tomorrow: 1, yesterday: -1 }[deictic?.toLowerCase() ?? ''] ?? 0))}${inPart(part)}`,
   },
   {
-    said: pattern('(?:this (?<part>morning|afternoon|evening)|(?<tonight>tonight)|(?<last>last night))'),
-    resolve: ({ part, tonight, last }, { day }) =>
+    said: pattern(
+      `(?<lead>from |until |till |by |since |of |for )?(?:this (?<part>morning|afternoon|evening)|(?<tonight>tonight)|(?<last>last night))(?!')`,
+    ),
+    resolve: ({ lead = 'on ', part, tonight, last }, { day }) =>
       last === undefined
-        ? `on ${iso(day)}${inPart(tonight === undefined ? part : 'evening')}`
-        : `on ${iso(add(day, -1))} at night`,
+        ? `${lead}${iso(day)}${inPart(tonight === undefined ? part : 'evening')}`
+        : `${lead}${iso(add(day, -1))} at night`,
   },
   {
     said: pattern(
@@ -59,20 +63,6 @@ const sayings: readonly Saying[] = [
       const word = /^(?:until|till|by|from|since|starting)$/i.test(lead) ? lead : 'on';
       return `${word} ${iso(date)}${inPart(part)}`;
     },
-  },
-  {
-    said: pattern(
-      `(?<lead>on |until |by |from |since |starting |due |for )?(?:the )?(?<date>\\d{1,2})(?:st|nd|rd|th)?(?: of)? ${month}(?:,? (?<year>\\d{4}))?(?! (?:birthday))`,
-    ),
-    resolve: ({ lead, date, month: name = '', year }, at) =>
-      `${lead ?? ''}${iso(calendar(at, months.indexOf(name.toLowerCase()), Number(date), year))}`,
-  },
-  {
-    said: pattern(
-      `(?<lead>on |until |by |from |since )?${month} (?<date>\\d{1,2})(?:st|nd|rd|th)?(?!:|\\d)(?:, (?<year>\\d{4}))?`,
-    ),
-    resolve: ({ lead, date, month: name = '', year }, at) =>
-      `${lead ?? ''}${iso(calendar(at, months.indexOf(name.toLowerCase()), Number(date), year))}`,
   },
   {
     said: pattern(
@@ -97,7 +87,7 @@ const sayings: readonly Saying[] = [
   },
   {
     said: pattern(
-      '(?<lead>(?:as )?of|from|since|by|until|in|at the end of|the end of)?\\s?(?<which>next|last|this) (?<unit>week|month|year)',
+      "(?<lead>(?:as )?of|from|since|by|until|in|at the end of|the end of)?\\s?(?<which>next|last|this) (?<unit>week|month|year)(?!')",
     ),
     resolve: ({ lead, which = '', unit = '' }, { day }) => {
       const steps = { next: 1, last: -1, this: 0 }[which.toLowerCase()] ?? 0;
@@ -117,7 +107,7 @@ const sayings: readonly Saying[] = [
   },
   {
     said: pattern(
-      `(?<lead>starting in|beginning in|in|since|until|from|by|last|next|early|late|mid|of) ${month}(?! \\d)(?! (?:and|or|to)\\b)`,
+      `(?<lead>starting in|beginning in|in|since|until|from|by|last|next|early|late|mid|of) ${month}(?! \\d|s\\b)(?! (?:and|or|to)\\b)`,
     ),
     resolve: ({ lead = '', month: name = '' }, at) => {
       const isLast =
@@ -125,6 +115,8 @@ const sayings: readonly Saying[] = [
       const place = months.indexOf(name.toLowerCase());
       const now = at.day.getUTCMonth();
       const year = at.day.getUTCFullYear();
+      const isNearest = at.isPerfect === true && !/^(?:last|since|next)/i.test(lead);
+      if (isNearest) return `${lead} ${name} ${place - now > 6 ? year - 1 : now - place > 6 ? year + 1 : year}`;
       const found = isLast ? (place > now ? year - 1 : year) : place < now ? year + 1 : year;
       return `${/^(?:last|next)$/i.test(lead) ? 'in' : lead} ${name} ${found}`;
     },
@@ -145,18 +137,48 @@ function pattern(said: string): RegExp {
 /** What comes back every month or year has no date. */
 const recurring =
   /\b(?:birthday|name day|anniversary|rent|fees?|salary|subscription|goes out|is taken|each|every)\b(?!.*\b(?:next|last|today|tomorrow|yesterday|in \p{L}+ (?:days|weeks|months))\b)/iu;
+/** What comes back every year has no year. */
+const yearly =
+  /\b(?:birthday|name day|anniversary|born|turns?|every (?:year|spring|summer|autumn|winter)|each year|yearly|annual\p{L}*)\b/iu;
+
+const shortMonths = 'jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec';
+const ordinals =
+  'first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|twenty-(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|thirtieth|thirty-first';
+const anyMonth = `(?<month>${months.join('|')}|(?:${shortMonths})\\b\\.?)`;
+const writtenDates: readonly RegExp[] = [
+  pattern(`(?<date>\\d{1,2}(?:st|nd|rd|th)?|${ordinals})(?: day)?(?: of)? ${anyMonth}(?!,? \\d{4}| ?')`),
+  pattern(`${anyMonth} (?:the )?(?<date>\\d{1,2}(?:st|nd|rd|th)?)(?!:|\\d|[,.]\\d|,? \\d{4})`),
+];
+
+/** Keeps a date of a day and month as it is written, and adds the year that is meant. */
+function addYears(text: string, at: Moment): string {
+  if (yearly.test(text)) return text;
+  return writtenDates.reduce(
+    (changed, said) =>
+      changed.replace(said, (whole: string, ...rest: unknown[]) => {
+        const { date = '', month: name = '' } = rest.at(-1) as Record<string, string | undefined>;
+        const place = months.findIndex((one) => one.startsWith(name.toLowerCase().slice(0, 3)));
+        if (name === 'may') return whole;
+        const day = Number.parseInt(date, 10);
+        const isMonthFirst = whole.startsWith(name);
+        return `${whole}${isMonthFirst ? ',' : ''} ${calendar(at, place, Number.isNaN(day) ? 15 : day).getUTCFullYear()}`;
+      }),
+    text,
+  );
+}
 
 /** Replaces what is said from the day of an episode ("next Friday") by dates that stay true. */
-export function resolveDates(text: string, observedAt: Date, isPast: boolean): string {
-  if (recurring.test(text)) return text;
+export function resolveDates(text: string, observedAt: Date, isPast: boolean, isPerfect = false): string {
   const day = new Date(Date.UTC(observedAt.getUTCFullYear(), observedAt.getUTCMonth(), observedAt.getUTCDate()));
+  const dated = addYears(text, { day, isPast, isPerfect });
+  if (recurring.test(dated)) return dated;
   return sayings.reduce(
     (changed, { said, resolve }) =>
       changed.replace(said, (whole: string, ...rest: unknown[]) => {
         const groups = rest.at(-1) as Record<string, string | undefined>;
-        return resolve(groups, { day, isPast }) ?? whole;
+        return resolve(groups, { day, isPast, isPerfect }) ?? whole;
       }),
-    text,
+    dated,
   );
 }
 
@@ -181,13 +203,13 @@ function nearest(day: Date, wanted: number, isLast: boolean, isNext: boolean): D
   return add(day, isNext && ahead <= endOfWeek ? ahead + 7 : ahead);
 }
 
-function calendar({ day, isPast }: Moment, monthOfYear: number, date: number, year: string | undefined): Date {
-  const found = new Date(Date.UTC(year === undefined ? day.getUTCFullYear() : Number(year), monthOfYear, date));
-  const halfYear = 183 * 86_400_000;
-  if (year === undefined && !isPast && day.getTime() - found.getTime() > 7 * 86_400_000)
-    found.setUTCFullYear(found.getUTCFullYear() + 1);
-  if (year === undefined && isPast && found.getTime() - day.getTime() > halfYear)
-    found.setUTCFullYear(found.getUTCFullYear() - 1);
+/** The date of that day and month which is meant: the next one, the last one, or the nearest. */
+function calendar({ day, isPast, isPerfect = false }: Moment, monthOfYear: number, date: number): Date {
+  const found = new Date(Date.UTC(day.getUTCFullYear(), monthOfYear, date));
+  const ahead = (found.getTime() - day.getTime()) / 86_400_000;
+  const [least, most] = isPerfect ? [-90, 275] : isPast ? [-300, 65] : [-14, 351];
+  if (ahead < least) found.setUTCFullYear(found.getUTCFullYear() + 1);
+  if (ahead > most) found.setUTCFullYear(found.getUTCFullYear() - 1);
   return found;
 }
 
