@@ -1,11 +1,12 @@
-// node --import tsx bench/quality/consolidation/train-judge.ts: trains the judge of the patterns engine on the development half
-// and writes its weights. Prints what the judge would say of texts that it was not trained on (five folds).
+// node --import tsx bench/quality/consolidation/train-judge.ts: trains the judge of the patterns engine on the development data
+// and writes its weights. Prints what the judge would keep of sessions and texts that it was not trained on (five folds, and
+// the sessions that are set aside).
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { modelKey, type Embedder } from '../../../src/embedding/embedder.ts';
-import { featuresOf } from '../../../src/lifecycle/consolidation/engines/patterns/features.ts';
-import { probability } from '../../../src/lifecycle/consolidation/engines/patterns/judge.ts';
-import { readEpisode } from '../../../src/lifecycle/consolidation/engines/patterns/read-episode.ts';
+import { featuresOf, type Setting } from '../../../src/lifecycle/consolidation/engines/patterns/features.ts';
+import { inThousandths, probability, settingsOf } from '../../../src/lifecycle/consolidation/engines/patterns/judge.ts';
+import { readEpisode, type Found } from '../../../src/lifecycle/consolidation/engines/patterns/read-episode.ts';
 import type { Statement } from '../../../src/lifecycle/consolidation/engines/patterns/statement.ts';
 import { packageRoot } from '../../../src/shared/package-root.ts';
 import { withEmbeddedCore } from '../../own-embedded-core.ts';
@@ -17,22 +18,20 @@ import {
   readSet,
   recallOf,
   scoreText,
+  type Item,
   type LabelledText,
-  type ScoredText,
+  type Share,
 } from './score.ts';
-
-interface LabelledSentence {
-  text: string;
-  label: string;
-  keep: boolean;
-}
+import { labelsOf, readSessions, scoreSession, type LabelledSession, type SpanItem } from './spans.ts';
 
 interface Example {
   content: string;
+  setting: Setting;
   keep: boolean;
   /** Null where the example says nothing about it. */
   isInstruction: boolean | null;
   fold: number;
+  weight: number;
 }
 
 interface Head {
@@ -41,75 +40,122 @@ interface Head {
 }
 
 const folds = 5;
-const regularisation = { keep: 0.006, instruction: 0.01 };
+const regularisation = { keep: 0.0007, instruction: 0.002 };
+/** Whole sessions tell more about what is worth keeping than single sentences do. */
+const weightOf = { session: 1.5, text: 1.2, sentence: 0.6 };
 const day = new Date('2026-03-10T12:00:00Z');
 
+interface Read<T> {
+  text: T;
+  found: Found[];
+  settings: Setting[];
+  fold: number;
+}
+
+function read<T extends { content: string; observedAt: string }>(text: T, place: number): Read<T> {
+  const found = readEpisode(text.content, new Date(text.observedAt));
+  return { text, found, settings: settingsOf(found.map(({ statement }) => statement)), fold: place % folds };
+}
+
 function examplesOfSentences(): Example[] {
-  return (readSet('sentences', 'development') as LabelledSentence[]).flatMap(({ text, label, keep }, place) => {
+  const sentences = readSet('sentences', 'development') as { text: string; label: string; keep: boolean }[];
+  return sentences.flatMap(({ text, label, keep }, place) => {
     const isFirst = /\b(?:I|my|me|we|our|mine)\b/i.test(text) || !/\b(?:user|she|he|her|his)\b/i.test(text);
-    const read = readEpisode(isFirst ? `User: ${text}` : text, day).map(({ statement }) => statement.content);
-    const contents = read.length > 0 ? read : [text.replace(/[.!]$/, '')];
+    const { found, settings, fold } = read(
+      { content: isFirst ? `User: ${text}` : text, observedAt: day.toISOString() },
+      place,
+    );
     const isInstruction = keep ? label === 'instruction' : null;
-    return contents.map((content) => ({ content, keep, isInstruction, fold: place % folds }));
+    return found.map(({ statement: { content } }, at) => {
+      return { content, setting: settings[at] as Setting, keep, isInstruction, fold, weight: weightOf.sentence };
+    });
   });
 }
 
 /** Sentences that look like statements and are none: idioms, moments, irony. */
 function examplesOfDecoys(): Example[] {
-  return (readSet('decoys', 'development') as string[]).flatMap((text, place) => {
-    const read = readEpisode(text, day).map(({ statement }) => statement.content);
-    return read.map((content) => ({ content, keep: false, isInstruction: null, fold: place % folds }));
+  return (readSet('decoys', 'development') as string[]).flatMap((content, place) => {
+    const { found, settings, fold } = read({ content, observedAt: day.toISOString() }, place);
+    return found.map(({ statement }, at) => {
+      const setting = settings[at] as Setting;
+      return { content: statement.content, setting, keep: false, isInstruction: null, fold, weight: weightOf.sentence };
+    });
   });
 }
 
-function examplesOfTexts(): Example[] {
-  const judged = readJudged('development');
-  return readTexts().flatMap((text, place) => {
-    const found = readEpisode(text.content, new Date(text.observedAt)).map(({ statement }) => statement);
-    const items = found.map(itemOf);
-    const { wrong } = scoreText(text, items, judged);
-    return items.map((item) => ({
+function examplesOfText({ text, found, settings, fold }: Read<LabelledText>): Example[] {
+  const items = found.map(({ statement }) => itemOf(statement));
+  const { wrong } = scoreText(
+    { ...text, keep: text.keep.map((keep) => ({ ...keep, kind: 'fact' as const })) },
+    items.map((item) => ({ ...item, kind: 'fact' as const })),
+    readJudged('development'),
+  );
+  return items.map((item, at) => {
+    const isWrong = wrong.some(({ content }) => content === item.content);
+    const rules = text.keep.filter(
+      ({ kind, must }) => kind === 'rule' && must.every((one) => new RegExp(one, 'iu').test(item.text)),
+    );
+    const isInstruction = isWrong ? null : rules.length > 0;
+    return {
       content: item.content,
-      keep: !wrong.includes(item),
-      isInstruction: wrong.includes(item) ? null : item.kind === 'rule',
-      fold: place % folds,
-    }));
+      setting: settings[at] as Setting,
+      keep: !isWrong,
+      isInstruction,
+      fold,
+      weight: weightOf.text,
+    };
   });
 }
 
-function readTexts(): LabelledText[] {
-  return readSet('texts', 'development') as LabelledText[];
+function examplesOfSession({ text, found, settings, fold }: Read<LabelledSession>): Example[] {
+  return found.map(({ statement, quote }, at) => {
+    const kept = labelsOf({ kind: statement.says, content: statement.content, quote }, text.spans).filter(
+      (label) => label !== 'no',
+    );
+    const isInstruction = kept.length === 0 ? null : kept.includes('rule');
+    return {
+      content: statement.content,
+      setting: settings[at] as Setting,
+      keep: kept.length > 0,
+      isInstruction,
+      fold,
+      weight: weightOf.session,
+    };
+  });
 }
 
-function itemOf(statement: Statement): { kind: 'fact' | 'rule'; text: string; content: string } {
+function itemOf(statement: Statement): Item {
   const { content } = statement;
   const about = statement.says === 'fact' ? `${statement.subject} ${statement.predicate ?? 'note'} ` : '';
   return { kind: statement.says, text: about + content, content };
 }
 
 /** Logistic regression with an L2 penalty, by gradient descent with momentum: deterministic. */
-function train(inputs: readonly number[][], labels: readonly boolean[], penalty: number): Head {
+function train(
+  inputs: readonly Float64Array[],
+  labels: readonly boolean[],
+  weights: readonly number[],
+  penalty: number,
+): Head {
   const size = inputs[0]?.length ?? 0;
-  const head: Head = { bias: 0, weights: Array.from({ length: size }, () => 0) };
+  const head = new Float64Array(size + 1);
   const velocity = new Float64Array(size + 1);
-  const positives = labels.filter(Boolean).length;
-  const balance = [labels.length / (2 * (labels.length - positives)), labels.length / (2 * positives)];
-  for (let step = 0; step < 600; step += 1) {
+  for (let step = 0; step < 500; step += 1) {
     const gradient = new Float64Array(size + 1);
     for (const [row, input] of inputs.entries()) {
-      const error =
-        (probability(head, input) - (labels[row] === true ? 1 : 0)) * (balance[labels[row] === true ? 1 : 0] ?? 1);
+      let sum = head[size] ?? 0;
+      for (let at = 0; at < size; at += 1) sum += (head[at] ?? 0) * (input[at] ?? 0);
+      const error = (1 / (1 + Math.exp(-sum)) - (labels[row] === true ? 1 : 0)) * (weights[row] ?? 1);
       for (let at = 0; at < size; at += 1) gradient[at] = (gradient[at] ?? 0) + error * (input[at] ?? 0);
       gradient[size] = (gradient[size] ?? 0) + error;
     }
     for (let at = 0; at <= size; at += 1) {
-      const slope = (gradient[at] ?? 0) / inputs.length + (at < size ? penalty * (head.weights[at] ?? 0) : 0);
+      const slope = (gradient[at] ?? 0) / inputs.length + (at < size ? penalty * (head[at] ?? 0) : 0);
       velocity[at] = 0.9 * (velocity[at] ?? 0) - 0.5 * slope;
-      if (at < size) head.weights[at] = (head.weights[at] ?? 0) + (velocity[at] ?? 0);
-      else head.bias += velocity[at] ?? 0;
+      head[at] = (head[at] ?? 0) + (velocity[at] ?? 0);
     }
   }
-  return head;
+  return { bias: head[size] ?? 0, weights: Array.from(head.subarray(0, size)) };
 }
 
 /** Vectors are kept in a file while the reader is developed: TRAIN_CACHE names it. */
@@ -118,23 +164,17 @@ async function embed(embedder: Embedder, contents: readonly string[]): Promise<M
   const known: Record<string, number[]> =
     file !== undefined && existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, number[]>) : {};
   const lacking = [...new Set(contents)].filter((content) => known[content] === undefined);
-  const vectors = await embedder.embed(lacking);
-  for (const [place, content] of lacking.entries())
-    known[content] = [...(vectors[place]?.vector ?? [])].map((value) => Number(value.toFixed(5)));
+  for (let start = 0; start < lacking.length; start += 64) {
+    const part = lacking.slice(start, start + 64);
+    const vectors = await embedder.embed(part);
+    for (const [place, content] of part.entries())
+      known[content] = [...(vectors[place]?.vector ?? [])].map((value) => Number(value.toFixed(5)));
+  }
   if (file !== undefined) writeFileSync(file, JSON.stringify(known));
   return new Map(Object.entries(known));
 }
 
-function areaUnderCurve(scores: readonly number[], labels: readonly boolean[]): number {
-  const ranked = scores
-    .map((score, place) => ({ score, label: labels[place] === true }))
-    .toSorted((a, b) => a.score - b.score);
-  const positives = ranked.filter(({ label }) => label).length;
-  const sum = ranked.reduce((total, { label }, place) => total + (label ? place + 1 : 0), 0);
-  return (sum - (positives * (positives + 1)) / 2) / (positives * (ranked.length - positives));
-}
-
-type InputOf = (content: string) => number[];
+type InputOf = (content: string, setting: Setting) => Float64Array;
 
 interface Heads {
   keep: Head;
@@ -143,90 +183,137 @@ interface Heads {
 
 function trainOn(chosen: readonly Example[], inputOf: InputOf): Heads {
   const told = chosen.filter(({ isInstruction }) => isInstruction !== null);
-  const inputs = (those: readonly Example[]): number[][] => those.map(({ content }) => inputOf(content));
-  const keeps = chosen.map(({ keep }) => keep);
-  const instructions = told.map(({ isInstruction }) => isInstruction === true);
-  return {
-    keep: train(inputs(chosen), keeps, regularisation.keep),
-    instruction: train(inputs(told), instructions, regularisation.instruction),
-  };
-}
-
-const noHeads: Heads = { keep: { bias: 0, weights: [] }, instruction: { bias: 0, weights: [] } };
-
-/** Says how well heads judge the examples that they were not trained on. */
-function describeHeads(examples: readonly Example[], heads: readonly Heads[], inputOf: InputOf): string {
-  const scores = examples.map(({ content, fold }) => probability((heads[fold] ?? noHeads).keep, inputOf(content)));
-  const keeps = examples.map(({ keep }) => keep);
-  const share = (keep: boolean): string => {
-    const those = scores.filter((_, place) => keeps[place] === keep);
-    return `${((100 * those.filter((score) => score >= 0.5).length) / those.length).toFixed(1)} %`;
-  };
-  const area = areaUnderCurve(scores, keeps).toFixed(3);
-  return `${examples.length} examples; AUC ${area}; at 0.5 keeps ${share(true)} of the good, passes ${share(false)} of the bad`;
-}
-
-/** What the texts would score, each judged by heads that were not trained on it. */
-function scoreFolds(
-  heads: readonly Heads[],
-  inputOf: InputOf,
-  [alone, beside]: readonly [number, number],
-): ScoredText[] {
-  const judged = readJudged('development');
-  return readTexts().map((text, place) => {
-    const { keep } = heads[place % folds] ?? noHeads;
-    const found = readEpisode(text.content, new Date(text.observedAt)).map(({ statement }) => {
-      return { statement, score: probability(keep, inputOf(statement.content)) };
-    });
-    const kept = found.filter(({ statement, score }) => {
-      const isBeside = found.some((other) => other.statement !== statement && other.score >= 0.6);
-      return statement.threshold === null || score >= statement.threshold - 0.5 + (isBeside ? beside : alone);
-    });
-    return scoreText(
-      text,
-      kept.map(({ statement }) => itemOf(statement)),
-      judged,
+  const head = (those: readonly Example[], labels: readonly boolean[], penalty: number): Head =>
+    train(
+      those.map(({ content, setting }) => inputOf(content, setting)),
+      labels,
+      those.map(({ weight }) => weight),
+      penalty,
     );
+  return {
+    keep: head(
+      chosen,
+      chosen.map(({ keep }) => keep),
+      regularisation.keep,
+    ),
+    instruction: head(
+      told,
+      told.map(({ isInstruction }) => isInstruction === true),
+      regularisation.instruction,
+    ),
+  };
+}
+
+interface Thresholds {
+  keep: number;
+  instruction: number;
+  surelyMeant: number;
+}
+
+/** What the engine would keep of what was read. */
+function keepOf(
+  { found, settings }: Read<unknown>,
+  { keep, instruction }: Heads,
+  inputOf: InputOf,
+  limits: Thresholds,
+  isSafe: (content: string) => boolean,
+): (SpanItem & { statement: Statement })[] {
+  return found.flatMap(({ statement, quote }, at) => {
+    const input = inputOf(statement.content, settings[at] as Setting);
+    const { threshold, content, says } = statement;
+    const isForm = threshold !== null && threshold < 0.5;
+    if (threshold !== null && probability(keep, input) < limits.keep - (isForm ? limits.surelyMeant : 0)) return [];
+    const isNote = says === 'fact' && statement.predicate === null;
+    const isRule =
+      says === 'rule' || (isNote && probability(instruction, input) >= limits.instruction && isSafe(content));
+    return [{ kind: isRule ? 'rule' : 'fact', content, quote, statement }];
   });
 }
 
-function round({ bias, weights }: Head): Head {
-  return { bias: Number(bias.toFixed(4)), weights: weights.map((weight) => Number(weight.toFixed(4))) };
+const none: Share = { found: 0, of: 0 };
+
+function describeSessions(
+  sessions: readonly Read<LabelledSession>[],
+  itemsOf: (one: Read<LabelledSession>) => SpanItem[],
+): string {
+  const scores = sessions.map((one) => scoreSession(one.text, itemsOf(one)));
+  const sum = (pick: (score: (typeof scores)[number]) => Share): Share => scores.map(pick).reduce(addShares, none);
+  const recall = sum(({ facts, rules }) => addShares(facts, rules));
+  return `recall ${describeShare(recall)}, rules ${describeShare(sum(({ rules }) => rules))}, precision ${describeShare(sum(({ precision }) => precision))}`;
 }
 
-function writeWeights(model: string, { keep, instruction }: Heads): void {
-  const file = join(packageRoot, 'src', 'lifecycle', 'consolidation', 'engines', 'patterns', 'judge-weights.ts');
-  const data = JSON.stringify({ model, keep: round(keep), instruction: round(instruction) });
-  const note =
-    '// Generated by bench/quality/consolidation/train-judge.ts from the development sentences and texts. Do not edit.';
-  writeFileSync(file, `${note}\nexport const judgeWeights = ${data};\n`);
+function describeTexts(
+  texts: readonly Read<LabelledText>[],
+  itemsOf: (one: Read<LabelledText>) => (SpanItem & { statement: Statement })[],
+): string {
+  const judged = readJudged('development');
+  const scored = texts.map((one) =>
+    scoreText(
+      one.text,
+      itemsOf(one).map(({ statement, kind }) => ({ ...itemOf(statement), kind })),
+      judged,
+    ),
+  );
+  const recall = addShares(recallOf(scored, 'fact'), recallOf(scored, 'rule'));
+  const precision = addShares(precisionOf(scored, 'fact'), precisionOf(scored, 'rule'));
+  return `recall ${describeShare(recall)}, rules ${describeShare(recallOf(scored, 'rule'))}, precision ${describeShare(precision)}`;
 }
+
+function writeWeights(model: string, { keep, instruction }: Heads, limits: Thresholds): void {
+  const file = join(packageRoot, 'src', 'lifecycle', 'consolidation', 'engines', 'patterns', 'judge-weights.ts');
+  const data = JSON.stringify({ model, keep: inThousandths(keep), instruction: inThousandths(instruction) });
+  const note = '// Generated by bench/quality/consolidation/train-judge.ts from the development data. Do not edit.';
+  const thresholds = `/** Chosen by precision on folds that the judge had not seen. */\nexport const keepThreshold = ${limits.keep};\nexport const instructionThreshold = ${limits.instruction};\nexport const surelyMeant = ${limits.surelyMeant};\n`;
+  writeFileSync(file, `${note}\n${thresholds}export const judgeWeights = ${data};\n`);
+}
+
+const chosen: Thresholds = { keep: 0.55, instruction: 0.45, surelyMeant: 0.25 };
 
 await withEmbeddedCore(async ({ embedder }) => {
-  const examples = [...examplesOfSentences(), ...examplesOfDecoys(), ...examplesOfTexts()];
-  const vectors = await embed(
-    embedder,
-    examples.map(({ content }) => content),
-  );
-  const inputOf: InputOf = (content) => [...(vectors.get(content) ?? []), ...featuresOf(content)];
+  const { isSafeRule } = await import('../../../src/lifecycle/consolidation/engines/patterns/instructions.ts');
+  const sessions = readSessions().map(read);
+  const training = sessions.filter(({ text }) => !text.isValidation);
+  const validation = sessions.filter(({ text }) => text.isValidation);
+  const texts = (readSet('texts', 'development') as LabelledText[]).map(read);
+  const examples = [
+    ...training.flatMap(examplesOfSession),
+    ...texts.flatMap(examplesOfText),
+    ...examplesOfSentences(),
+    ...examplesOfDecoys(),
+  ];
+  const contents = [...examples, ...validation.flatMap(examplesOfSession)].map(({ content }) => content);
+  const vectors = await embed(embedder, contents);
+  const inputs = new Map<string, Float64Array>();
+  const inputOf: InputOf = (content, setting) => {
+    const key = JSON.stringify([content, setting]);
+    const known =
+      inputs.get(key) ?? Float64Array.from([...(vectors.get(content) ?? []), ...featuresOf(content, setting)]);
+    inputs.set(key, known);
+    return known;
+  };
   const heads = Array.from({ length: folds }, (_, fold) =>
     trainOn(
       examples.filter((example) => example.fold !== fold),
       inputOf,
     ),
   );
-  const report = [describeHeads(examples, heads, inputOf)];
-  for (const thresholds of [
-    [0.4, 0.4],
-    [0.4, 0.25],
-    [0.5, 0.3],
-    [0.5, 0.2],
-  ] as const) {
-    const scored = scoreFolds(heads, inputOf, thresholds);
-    const recall = describeShare(addShares(recallOf(scored, 'fact'), recallOf(scored, 'rule')));
-    const precision = describeShare(addShares(precisionOf(scored, 'fact'), precisionOf(scored, 'rule')));
-    report.push(`five folds, thresholds ${thresholds.join(' and ')}: recall ${recall}, precision ${precision}`);
-  }
-  process.stdout.write(`${report.join('\n')}\n`);
-  writeWeights(modelKey(embedder.model), trainOn(examples, inputOf));
+  const whole = trainOn(examples, inputOf);
+  const print = (line: string): void => void process.stdout.write(`${line}\n`);
+  print(
+    `${examples.length} examples, of which ${training.length} sessions and ${texts.length} texts; ${validation.length} sessions set aside`,
+  );
+  const report = (limits: Thresholds): void => {
+    const unseen = (one: Read<unknown>) => keepOf(one, heads[one.fold] as Heads, inputOf, limits, isSafeRule);
+    const seen = (one: Read<unknown>) => keepOf(one, whole, inputOf, limits, isSafeRule);
+    const of = (set: string, those: typeof sessions) => those.filter(({ text }) => text.id.startsWith(set));
+    print(`at ${limits.keep}, rules at ${limits.instruction}`);
+    for (const set of ['1', '2'])
+      print(`  sessions ${set}, five folds: ${describeSessions(of(set, training), unseen)}`);
+    for (const set of ['1', '2', '3'])
+      print(`  sessions ${set}, set aside:  ${describeSessions(of(set, validation), seen)}`);
+    print(`  texts, five folds:      ${describeTexts(texts, unseen)}`);
+  };
+  for (const keep of [0.4, 0.5, 0.6]) report({ ...chosen, keep });
+  for (const instruction of [0.4, 0.6, 0.7]) report({ ...chosen, instruction });
+  writeWeights(modelKey(embedder.model), whole, chosen);
 });

@@ -108,7 +108,7 @@ function findCut(tokens: readonly Token[], start: number, place: number): Cut | 
 }
 
 /** Whether a part speaks of "it" before it names anything: it stays with what it points to. */
-export function pointsBack(tokens: readonly Token[]): boolean {
+function pointsBack(tokens: readonly Token[]): boolean {
   const pointer = tokens.findIndex(({ lower }) => pointers.test(lower));
   if (pointer < 0 || pointer > 6) return false;
   const isDeterminer =

@@ -1,3 +1,12 @@
+/** How a statement stands in its episode. */
+export interface Setting {
+  /** The user's own words, in a line of theirs. */
+  readonly isSpeech: boolean;
+  /** The first and the last that the episode says. */
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+}
+
 /** What the surface of a sentence tells about its worth, beside its vector. */
 const features: Readonly<Record<string, RegExp>> = {
   aboutUser: /^User\b(?!')/,
@@ -42,8 +51,53 @@ const features: Readonly<Record<string, RegExp>> = {
   short: /^(?:\S+ ){0,3}\S+$/,
   long: /^(?:\S+ ){15,}/,
   money: /\b(?:euros?|pounds?|francs?|crowns?|dollars?|rent|fee|pays?|costs?|salary|earns?|owes?)\b/i,
+  startsPast: /^(?!User|The|\p{Lu}\p{L}+ (?:is|was|has))\p{Lu}\p{L}+ed\b/u,
+  userPast:
+    /^User \p{L}+ed\b|^User (?:got|went|had|was|were|took|made|found|knew|lost|left|won|sent|read|told|thought|laughed|said)\b/u,
+  label: /^[\p{L} ]{2,30}:/u,
+  colon: /:/,
+  startsPronoun: /^(?:It|This|That|They|She|He|There|These|Those|We|You|One|Both)\b/,
+  you: /\byou(?:r|rs)?\b/i,
+  butler: /\bthe butler\b/i,
+  startsButler: /^The butler\b/,
+  quotation: /["“]|(?<= )'/,
+  opinion:
+    /\b(?:says?|said|thinks?|thought|claims?|claimed|believes?|reckons?|joked|called it|swears|hopes|insists that|mused)\b/i,
+  asked: /^(?:User |She |He |\p{Lu}\p{L}+ )?(?:asked|wanted to|wondered|requested)\b/u,
+  would: /\b(?:would|could|might|may)\b/i,
+  no: /\bno\b/i,
+  comma: /,/,
+  commas: /,.*,.*,/,
+  since: /\b(?:until|till|from|since|as of|starting|by)\b/i,
+  ordinal: /\b\d+(?:st|nd|rd|th)\b/,
+  hour: /\b\d{1,2}(?::\d\d| ?[ap]m)|\bo'clock\b|\b(?:at|past|to) (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|half|quarter)\b/i,
+  unit: /\b\d[\d.,]*\s?(?:mg|g|kg|ml|µg|micrograms?|units?|euros?|dollars?|pounds?|francs?|kroner|kr|%|km|cm|m|years?)\b/i,
+  month:
+    /\b(?:January|February|March|April|June|July|August|September|October|November|December|Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec)\b/,
+  numeral: /\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b/i,
+  twoNames: /(?:[^.:] )\p{Lu}\p{L}+.* \p{Lu}\p{L}+/u,
+  title: /\b(?:Dr|Mr|Mrs|Ms|Prof|Miss|Madame|Don|Doña)\b/,
+  stored:
+    /\b(?:kept|stored|stands?|lies|hangs?|sits?|locked|in the (?:drawer|cupboard|cellar|attic|box|safe|garage|folder))\b/i,
+  limit:
+    /\b(?:must|may|allowed|only|never|always|no longer|any ?more|not any|instead of|rather than|unless|whenever)\b/i,
+  thisDay:
+    /\b(?:today|tonight|this (?:morning|afternoon|evening|week)|yesterday|last night)\b|\bon \d{4}-\d\d-\d\d(?: in the \p{L}+)?$/iu,
+  wasDone:
+    /\b(?:was|were) (?:looked|read|done|sent|found|given|shown|played|sorted|redone|compared|booked|added|ordered)\b/i,
+  butlersAct:
+    /^(?:Read|Looked|Found|Drafted|Checked|Compared|Set|Added|Played|Sent|Searched|Converted|Translated|Summari[sz]ed|Ordered|Talked|Chatted|Spent|Printed|Wrote|Told|Gave|Explained|Helped|Worked|Had|Counted|Named|Listed)\b/,
+  feeling:
+    /\b(?:felt|feels?|mood|proud|glad|sad|cross|annoyed|pleased|relieved|delighted|laugh\w*|cried|hum\w*|sigh\w*|grumbl\w*|complain\w*|vent\w*|swore|moan\w*)\b/i,
+  startsIf: /^If\b/,
+  if: /\bif\b/i,
+  startsGerund: /^\p{Lu}\p{L}+ing\b/u,
+  startsNoun: /^\p{Lu}\p{Ll}+ \p{Ll}+(?<!ed|s)\b/u,
+  veryLong: /^(?:\S+ ){22,}/,
+  veryShort: /^(?:\S+ ){0,2}\S+$/,
 };
 
-export function featuresOf(sentence: string): number[] {
-  return Object.values(features).map((pattern) => (pattern.test(sentence) ? 1 : 0));
+export function featuresOf(sentence: string, { isSpeech, isFirst, isLast }: Setting): number[] {
+  const surface = Object.values(features).map((pattern) => pattern.test(sentence));
+  return [...surface, isSpeech, isFirst, isLast].map(Number);
 }

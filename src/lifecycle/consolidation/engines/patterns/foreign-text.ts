@@ -26,6 +26,7 @@ const beginnings: readonly RegExp[] = [
   /<\/?[a-z!][^>\n]{0,200}>/i,
   /^[ \t]*(?:from|to|cc|bcc|subject|fwd?|fw|re|sent|reply-to)[ \t]*:/im,
   /[{[]\s*"/,
+  /^[ \t]*(?:begin|start of|end of|end)? ?quot(?:e|ation)(?: of the day)?\b[ \t]*[.:!]/im,
   /\b(?:quoted? from|copied from|excerpt|pasted|translate|translation|repeat after me|how do you say|dear (?:customer|sir|madam|user|team|all)|this is an automated)\b/i,
   /\b(?:here(?:'s| is| are)|the following|see below|below is|(?:read|summari[sz]e|check|review|explain|fix|improve|proofread|rewrite|look at|what (?:does|is|do|are)) (?:this|these|the|my|that))\b[^\n]{0,80}\n/i,
   /\b(?:documents?|pages?|web ?pages?|content|description|transcript|article|file|log|output|results?|e-?mail|attachment|quote)\b[ \t]*(?:below|follows|attached)?[.:]?[ \t]*\n/i,
@@ -36,6 +37,7 @@ const orders: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget|override|bypass|discard)\b[^.\n]{0,40}\b(?:instructions?|rules?|prompts?|everything|above|previous|prior|told|guidelines|guardrails|restrictions)\b/i,
   /\b(?:system prompt|system message|you are now|jailbreak|developer mode|new instructions?|unrestricted|base64|admin rights|when you read this|hidden text|prompt injection|do anything now|as an ai|override\s*:)/i,
   /\bDAN\b/,
+  /\bas (?:the|an|your) (?:administrator|admin|developer|operator)\b/i,
   /^[ \t]*(?:dear|hello|hi|hey)\b[^,\n]{1,40},[ \t]*$/im,
   /^[ \t]*(?:(?:kind|best|warm) regards|regards|best wishes|sincerely|yours (?:truly|sincerely|faithfully)|unsubscribe|sent from my)\b/im,
 ];

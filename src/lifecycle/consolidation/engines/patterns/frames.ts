@@ -16,8 +16,9 @@ const speaker = String.raw`(?<speaker>(?:[Tt]he )?[Uu]ser(?:, ${name},)?|[Ss]he|
 const adverbs =
   '(?: (?:also|has|had|just|again|explicitly|clearly|briefly|casually|later|then|even|once|finally|quickly|often))*';
 const tells =
-  '(?:said|says|mentioned|mentions|told (?:me|us|the butler|the assistant)|tells me|stated|states|noted|notes|shared|confirmed|confirms|explained|explains|reported|reports|added|adds|clarified|wrote|revealed|let slip|let me know|let us know|announced|indicated|pointed out|reminded (?:me|us|the butler)|informed (?:me|us)|disclosed|corrected me|admitted|recalled|remembered|introduced (?:himself|herself|themselves)|specified|updated me)';
-const asides = '(?:,? (?:to me|today|yesterday|again|earlier|in passing|along the way|over the phone|in the chat))*';
+  '(?:said|says|mentioned|mentions|told (?:me|us|the butler|the assistant)(?! off)|tells me|stated|states|noted|notes|shared|confirmed|confirms|explained|explains|reported|reports|added|adds|clarified|wrote|revealed|let slip|let me know|let us know|announced|indicated|pointed out|reminded (?:me|us|the butler)|informed (?:me|us)|disclosed|corrected me|admitted|recalled|remembered|introduced (?:himself|herself|themselves)|specified|updated me)';
+const asides =
+  '(?:,? (?:in the same breath|by the way|quite by the way|to me|today|yesterday|again|earlier|in passing|along the way|over the phone|in the chat))*';
 const report = new RegExp(
   `^(?:(?:today|yesterday|earlier|in passing|later|then|along the way),? )?${speaker}${adverbs} ${tells}${asides}(?: (?:the|a|his|her|their) [\\p{L}' -]{2,40}(?=:))?(?<colon>:|,)?(?: that)?,? (?<rest>.+)$`,
   'u',
@@ -30,6 +31,11 @@ const trailing = new RegExp(
   `,? (?:as )?${speaker.replace('?<speaker>', '?:')} (?:said|insisted|added|explained|mentioned|noted|says)$`,
   'u',
 );
+/** "Mentioned that the boiler is serviced": who did is not said. */
+const bareReport = new RegExp(
+  `^(?:(?:also|then) )?${tells.replace('said|says|', '').replace('wrote|', '')}${asides} that (?<rest>.+)$`,
+  'iu',
+);
 const askToRemember = new RegExp(
   `^${speaker}${adverbs} (?:asked|told|wants|wanted) (?:me|us|the butler|the assistant) to (?:remember|note|keep in mind)(?: that)? (?<rest>.+)$`,
   'u',
@@ -41,7 +47,16 @@ const request = new RegExp(
   'u',
 );
 const openings =
-  /^(?:actually|btw|by the way|also|well|oh|hi|hello|hey|hi there|okay|ok|yes|yeah|no|nope|so|and|but|now|right|great|good|perfect|correction|update|quick update|sorry|fyi|just so you know|for your information|for the record|for reference|in fact|to be clear|important|notes?|noted|reminder|as i said|wait|thanks|thx|thank you|good morning|good evening|first|second|third|anyway|luckily|(?:session|meeting|user|call|quick|weekly|daily)? ?(?:notes?|summary|profile|info|update|review)|facts?|preferences?|health|diet|travel|work|home|finance|family|what is certain|worth noting(?: for next time)?|along the way|in passing|moved house|new|personal|background|correction from (?:the user|her|him)|rule from (?:the user|her|him)|put right|wrong date from me|(?:i (?:have )?)?changed my mind)(?:\s*[,:!.]+| [–-]| (?=i\b|my\b|the user\b|user\b|that\b|so\b|yes\b|please\b)) ?(?:and |but |that |so )?/i;
+  /^(?:actually|btw|by the way|also|well|oh|hi|hello|hey|hi there|okay|ok|yes|yeah|no|nope|so|and|but|now|right|great|good|perfect|correction|update|quick update|sorry|fyi|just so you know|for your information|for the record|for reference|in fact|to be clear|important|notes?|noted|reminder|as i said|wait|thanks|thx|thank you|good morning|good evening|first|second|third|anyway|luckily|(?:session|meeting|user|call|quick|weekly|daily)? ?(?:notes?|summary|profile|info|update|review)|facts?|preferences?|health|diet|travel|work|home|finance|family|what is certain|worth noting(?: for next time)?|along the way|in passing|moved house|new|personal|background|correction from (?:the user|her|him)|rule from (?:the user|her|him)|put right|wrong date from me|(?:i (?:have )?)?changed my mind)(?:\s*[,:!.]+| [–-]| (?=i\b|my\b|the user\b|user\b|that\b|so\b|yes\b|please\b)) ?(?:and |but |so |that (?=(?:i|he|she|they|we|it|the|user)\b))?/i;
+
+/** "The old Bosch stays, he decided, as long as it washes". */
+const between = new RegExp(
+  `,? (?:${speaker.replace('?<speaker>', '?:')}) (?:said|says|insisted|added|explained|mentioned|noted|decided|stressed|told (?:me|us)|recalled|confirmed)(?: (?:again|firmly|today))?,(?= )`,
+  'gu',
+);
+/** An instruction is asked for: it is one however it is said. */
+const standingRequest =
+  /\b(?:asked|asks|requested|requests|wants?|wanted|ordered) (?:that|not to|to be)\b|\b(?:from (?:now|here) on|henceforth|always|never|in (?:the )?future|every|each|any ?more|no longer|next time|whenever|until further notice|by default|instead of)\b/i;
 
 /** Takes away greetings, headings and "User mentioned that". */
 export function unframe(text: string): Framed {
@@ -66,7 +81,10 @@ export function unframe(text: string): Framed {
       isToRemember,
     });
   }
-  const asker = request.exec(rest)?.groups?.['speaker'];
+  const bare = bareReport.exec(rest)?.groups?.['rest'];
+  if (bare !== undefined) return frame(bare, { isToRemember });
+  rest = rest.replace(between, ',');
+  const asker = standingRequest.test(rest) ? undefined : request.exec(rest)?.groups?.['speaker'];
   return frame(rest.replace(trailing, ''), { speaker: asker ?? null, isRequest: asker !== undefined, isToRemember });
 }
 

@@ -34,9 +34,17 @@ const contractions: readonly [RegExp, string][] = [
   [/\b(I|we|he|she|they|you)'d\b/gi, '$1 would'],
   [/\b(we|you|they)'re\b/gi, '$1 are'],
   [/\b(I|he|she|it|we|you|they)'ll\b/gi, '$1 will'],
+  [
+    /\b(he|she|it|who|\p{Lu}\p{L}+)'s (?=(?:got|gone|been|had|done|taken|given|come|become|begun|bought|sold|left|made|put|found|lost|won|broken|gotten)\b)/giu,
+    '$1 has ',
+  ],
+  [
+    /\b(he|she|who)'s (?=(?!retired|married|called|named|allowed|supposed|interested|scared|tired|bored|divorced|engaged|allowed|worried|pleased|used|related|based)\p{L}{2,}ed\b)/giu,
+    '$1 has ',
+  ],
   [/\b(he|she|name|birthday)'s\b/gi, '$1 is'],
   [
-    /(\p{L}{2,})'s (?=(?:from|an?|the|not|in|on|at|with|coming|going|fine|been|got|here|just|always|never|closed|open|out|off|back)\b)/giu,
+    /(\p{L}{2,})'s (?=(?:from|an?|the|not|in|on|at|with|coming|going|fine|been|got|here|just|always|never|closed|open|out|off|back|called|named)\b)/giu,
     '$1 is ',
   ],
   [/\bit's\b/gi, 'it is'],

@@ -141,7 +141,7 @@ const dangerous =
 const pointing = /^(?:\S+ ){0,2}(?:it|this|that|these|those|them)\b(?! (?:is|are|has|have)\b)/i;
 /** For once, and not for good. */
 const forOnce =
-  /\b(?:today|tonight|tomorrow|yet|right now|this (?:time|one|week|evening|morning|afternoon|weekend|month)|for (?:now|once)|until|the (?:table|flight|meeting|appointment) (?:at|on|for)|next (?:week|month))\b/i;
+  /\b(?:today|tonight|tomorrow|yet|right now|this (?:time|one|week|evening|morning|afternoon|weekend|month)|for (?:now|once)|until (?!further notice)|the (?:table|flight|meeting|appointment) (?:at|on|for)|next (?:week|month))\b/i;
 const idioms =
   /^(?:never (?:say never|let me down|stop|tell me)|always (?:look on|keep in mind|show up|there|wait and)|do not (?:make me|tell me|let me|get me|start|wait up|let it|mention it|mark my|put words|play dumb|open))/i;
 
@@ -162,9 +162,19 @@ export function readInstruction(sentence: string, { isReported }: { isReported: 
   return null;
 }
 
+/** Whether a sentence is an order. */
+export function isOrder(sentence: string): boolean {
+  return order.test(sentence) || readInstruction(sentence, { isReported: false }) !== null;
+}
+
+const order = new RegExp(
+  `^${polite}(?:(?:from now on|from today on|going forward|in (?:the )?future|as of now|next time),? )?${polite}(?:always|never|do not|only|stop|keep|make sure|be sure|${verb}(?! (?:is|are|was|were|has|have|of)\\b))\\b`,
+  'iu',
+);
+
 /** Whether a sentence is a standing instruction that is never learned from a text, because it could do harm for good. */
 export function isDangerousInstruction(sentence: string, { isReported }: { isReported: boolean }): boolean {
-  const text = trimEnd(sentence);
+  const text = trimEnd(sentence).replace(/,? ?\b(?:the )?user (?:said|insisted|added|explained)\b,?/gi, '');
   const forms = [...(isReported ? reported : direct).map(({ said }) => said), anyOrder];
   const groups = forms.map((said) => said.exec(text)?.groups).find((one) => one !== undefined);
   const deed = groups?.['deed'] ?? text;
@@ -192,7 +202,9 @@ function isDangerous(text: string): boolean {
 
 /** Whether a sentence may become a rule: nothing dangerous, and not for once. */
 export function isSafeRule(sentence: string): boolean {
-  return isSafe(sentence, sentence);
+  // The user is named in most of them, and short words are quoted: "the mill".
+  const text = sentence.replace(/\b(?:the )?user\b/gi, 'they').replace(/"([^"\s]+(?: [^"\s]+){0,3})"/g, '$1');
+  return isSafe(text, text);
 }
 
 function isSafe(text: string, deed: string): boolean {

@@ -1,5 +1,5 @@
 import { modelKey, type Embedder } from '../../../../embedding/embedder.ts';
-import { featuresOf } from './features.ts';
+import { featuresOf, type Setting } from './features.ts';
 import { judgeWeights } from './judge-weights.ts';
 import type { Statement } from './statement.ts';
 
@@ -10,27 +10,50 @@ export interface Verdict {
   readonly vector: Float32Array;
 }
 
-interface Head {
+export interface Head {
   readonly bias: number;
   readonly weights: readonly number[];
 }
+
+const thousand = 1000;
+
+/** As weights are kept: whole numbers are short, and the same everywhere. */
+export function inThousandths({ bias, weights }: Head): Head {
+  return { bias: Math.round(bias * thousand), weights: weights.map((weight) => Math.round(weight * thousand)) };
+}
+
+function fromThousandths({ bias, weights }: Head): Head {
+  return { bias: bias / thousand, weights: weights.map((weight) => weight / thousand) };
+}
+
+const heads = { keep: fromThousandths(judgeWeights.keep), instruction: fromThousandths(judgeWeights.instruction) };
 
 /** Judges sentences by their vectors; null with another embedder than the weights were trained on: rules alone decide. */
 export async function judge(embedder: Embedder, statements: readonly Statement[]): Promise<(Verdict | null)[]> {
   if (modelKey(embedder.model) !== judgeWeights.model || statements.length === 0) return statements.map(() => null);
   const vectors = await embedder.embed(statements.map(({ content }) => content));
+  const settings = settingsOf(statements);
   return statements.map(({ content }, place) => {
     const vector = vectors[place]?.vector ?? new Float32Array();
-    const input = [...vector, ...featuresOf(content)];
+    const input = [...vector, ...featuresOf(content, settings[place] ?? alone)];
     return {
       vector,
-      keep: probability(judgeWeights.keep, input),
-      instruction: probability(judgeWeights.instruction, input),
+      keep: probability(heads.keep, input),
+      instruction: probability(heads.instruction, input),
     };
   });
 }
 
-export function probability({ bias, weights }: Head, input: readonly number[]): number {
-  const sum = input.reduce((total, value, place) => total + value * (weights[place] ?? 0), bias);
+const alone: Setting = { isSpeech: false, isFirst: true, isLast: false };
+
+/** How the statements of an episode stand in it. */
+export function settingsOf(statements: readonly Pick<Statement, 'isSpeech'>[]): Setting[] {
+  return statements.map(({ isSpeech }, place) => {
+    return { isSpeech, isFirst: place === 0, isLast: place > 0 && place === statements.length - 1 };
+  });
+}
+
+export function probability({ bias, weights }: Head, input: ArrayLike<number>): number {
+  const sum = weights.reduce((total, weight, place) => total + weight * (input[place] ?? 0), bias);
   return 1 / (1 + Math.exp(-sum));
 }

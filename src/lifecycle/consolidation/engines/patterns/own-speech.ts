@@ -1,3 +1,4 @@
+import { isCommonWord } from './tags.ts';
 import { isForeign, textBesideSegments, type Segment } from '../../../../memory/episodes/segments.ts';
 import { findOwnParts, type OwnPart } from './foreign-text.ts';
 
@@ -122,13 +123,30 @@ function readLabel(text: string): Label | null {
   if (/^(?:the )?(?:assistant|butler)$/i.test(name)) return { voice: 'butler', length, lasts: true };
   if (reports.test(name)) return { voice: 'user', length, lasts: false };
   const rest = text.slice(length);
+  if (tellsOfOrders.test(name)) return null;
   const isSpeech = speaks.test(/^[^.!?]*/.exec(rest)?.[0] ?? '');
+  if (!isSpeech && isTopic(name, rest)) return null;
   if (headings.test(name) || (isHeading(name) && !isSpeech)) return null;
   // "- granddaughter: Lía": in a list, and in small letters, a topic.
   if (!isSpeech && (/^\s*[-*•] /.test(text) || /^\p{Ll}/u.test(name))) return null;
   // After a quotation the one who quotes speaks again.
   const isQuoted = /^"[^"]*"/.test(rest) && / /.test(name);
   return { voice: null, length, lasts: !isQuoted && (!/ /.test(name) || /^\p{Lu}\S+ \p{Lu}\S+$/u.test(name)) };
+}
+
+/** "User corrected the butler: dates are written day first": the writer goes on. */
+const tellsOfOrders =
+  /^(?:the )?user (?:corrected|reminded|instructed|clarified|decided|insisted|complained|wants|wanted|prefers|asked)\b(?!.*\b(?:say|says|said|reads?|quote\w*)\b)/i;
+const firstPerson = /\b(?:I|I'm|I've|my|we|our)\b/;
+
+/** "Bees: two colonies survived": a common noun before a colon is a topic, where nobody speaks for themselves after it. */
+function isTopic(name: string, rest: string): boolean {
+  if (/(?:said|says|wrote|writes|texted|told|asked|replied|answered|quote|states?)$/i.test(name)) return false;
+  const [first = '', ...others] = name.split(' ');
+  const isNoun = isCommonWord(first) || isCommonWord(first.replace(/s$/, ''));
+  return (
+    !firstPerson.test(rest) && isNoun && others.every((word) => isCommonWord(word) || /^(?:\d+|\p{Lu}.*)$/u.test(word))
+  );
 }
 
 /** Somebody speaks for themselves, or to somebody. */
@@ -181,7 +199,13 @@ function endsOf(text: string): number[] {
   return [...ends.filter((end) => !isAbbreviation(text, end)), text.length];
 }
 
+/** Before a small letter or a number these end no sentence. */
+const shortened =
+  /\b(?:incl|excl|max|min|tel|ext|approx|resp|vol|dept|est|hrs?|yrs?|mins?|mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|str|apt|nr|no|ca|cf|fig)\.$/i;
+
 function isAbbreviation(text: string, end: number): boolean {
+  if (/^\s+[\p{Ll}\d]/u.test(text.slice(end, end + 4)) && shortened.test(text.slice(Math.max(0, end - 8), end)))
+    return true;
   const before = text.slice(Math.max(0, end - 8), end);
   const isNewSentence = halfDay.test(before) && /^\s+\p{Lu}/u.test(text.slice(end, end + 4));
   return abbreviation.test(before) && !isNewSentence;

@@ -1,19 +1,21 @@
-import { findVerb, isFinite, splitClauses, type Clause } from './clauses.ts';
+import { findVerb, isFinite } from './clauses.ts';
 import { iso, resolveDates } from './dates.ts';
 import { unframe } from './frames.ts';
 import type { Segment } from '../../../../memory/episodes/segments.ts';
 import { expandContractions } from './grammar.ts';
-import { readInstruction } from './instructions.ts';
+import { isDangerousInstruction, isOrder, readInstruction } from './instructions.ts';
 import { ownSentences, type Sentence } from './own-speech.ts';
+import { createCast, isNoName, meet, meetSpeaker, resolve, subjectOf, type Cast } from './people.ts';
 import { permanenceOf } from './permanence.ts';
 import { isRefused, isUnreal } from './refusals.ts';
 import { relationNouns } from './relations.ts';
-import { inThirdPerson, nameSubject, toSentence, userBeing, type Being } from './render.ts';
+import { asButler, inThirdPerson, toSentence, userBeing, type Being } from './render.ts';
 import { userSubject, type FactStatement, type Statement } from './statement.ts';
-import { findSubject, meet, meetSpeaker, type Circumstances, type Reading } from './subject.ts';
-import { joinTokens, tag, type Token } from './tags.ts';
+import { isCommonWord, joinTokens, tag, type Token } from './tags.ts';
 import { typeSentence } from './typing.ts';
+import { splitUnits, type Unit } from './units.ts';
 import { splitList } from './values.ts';
+import { isButlerTelling } from './voices.ts';
 
 export interface Found {
   readonly statement: Statement;
@@ -21,11 +23,32 @@ export interface Found {
   readonly quote: string;
 }
 
-const telling =
-  /\b(?:the user|user|user's)\b|\bI (?:told|asked|informed|reminded|suggested|recommended|advised|offered|explained|answered|replied|helped|have (?:booked|sent|scheduled|added|ordered|reserved|updated|cancelled|created|checked)|booked|scheduled|reserved|can help|am (?:an? (?:\p{L}+ )?(?:assistant|butler|bot|ai)|happy to|here to|able to))\b|^(?:he|she|his|her) \p{L}|\b\p{Lu}\p{L}+ (?:mentioned|explained|said|told|asked|wants)\b/iu;
+/** What a sentence is read with. */
+interface Reading {
+  readonly observedAt: Date;
+  /** The writer is a butler who tells of the user: "I" is not the user. */
+  readonly isTelling: boolean;
+  isPlainSpeech: boolean;
+  /** The episode is somebody's notes about the user, and not a text that anyone may have written. */
+  readonly isNotes: boolean;
+  readonly cast: Cast;
+  /** Of whom or what the unit before speaks. */
+  being: Being;
+}
+
 /** The user's own words, or a greeting: "I", "my", a question, an instruction. */
 const plain =
   /\b(?:I|i|my|me|I'm|I've|I'll|I'd|we|our)\b|^(?:hi|hello|hey|ok|okay|thanks|thank you|please|good (?:morning|evening|afternoon))\b|^(?:please )?(?:always|never|don't|do not|from now on|in future|going forward|only|stop|keep|whenever|every time|actually|also|remember)\b/i;
+
+const personName = String.raw`\p{Lu}[\p{L}'-]+`;
+/** Of whom a butler tells: "Farid told me", "I read to Wilhelmina", "Chipo and I". */
+const tellsOf = new RegExp(
+  `(?<first>${personName})(?: \\p{Lu}[\\p{L}'-]+)?(?:,[^,.;]+,)? (?:told|asked|had|wants|wanted|said|mentioned|explained|confided|thanked|corrected|wondered|brought|insisted|introduced|laughed|came|called|and I|was|is|has)\\b|(?:for|with|from|to|between|of) (?<second>${personName})\\b|^(?<third>${personName})'s\\b`,
+  'gu',
+);
+
+/** More of one episode are not judged: the time that it takes is bounded. */
+const statementLimit = 200;
 
 /** What an episode says, in its order, before the judge. */
 export function readEpisode(
@@ -35,29 +58,38 @@ export function readEpisode(
   segments: readonly Segment[] = [],
 ): Found[] {
   const sentences = ownSentences(content, segments);
-  const isAgentTelling = sentences.some(({ voice, text }) => voice === 'narrator' && telling.test(text));
+  const isTelling = isButlerTelling(sentences);
   const own = /\b[Tt]he user, (?<name>\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+){0,2}),/u.exec(content)?.groups?.['name'];
   const names = own === undefined ? userNames : [...userNames, own, own.split(' ')[0] ?? own];
   const reading: Reading = {
     observedAt,
-    text: content,
-    userNames: names,
-    isAgentTelling,
-    isAgentNamed: /\buser\b/i.test(content.replace(/^user:/gim, '')),
+    isTelling,
     isPlainSpeech: true,
+    isNotes: isTelling || sentences.some(({ text }) => /^(?:he|she|his|her)\b|\b(?:him|her|his|she|he)\b/i.test(text)),
+    cast: createCast(content, names, protagonistOf(content, sentences, isTelling)),
     being: userBeing,
-    user: userBeing,
-    subject: null,
-    name: null,
-    kin: null,
-    isAmbiguous: false,
-    thing: null,
   };
-  return sentences.flatMap((sentence) => {
+  const found = sentences.flatMap((sentence) => {
     reading.isPlainSpeech &&= plain.test(sentence.text);
     const statements = readSentence(sentence, reading);
-    return statements.map((statement) => ({ statement, quote: sentence.quote }));
+    const isSpeech = sentence.voice === 'user';
+    return statements.map((statement) => ({ statement: { ...statement, isSpeech }, quote: sentence.quote }));
   });
+  // A repeated statement is read once.
+  const places = new Map(
+    found.map(({ statement }, place) => [statement.content, place]).toReversed() as [string, number][],
+  );
+  return found.filter(({ statement }, place) => places.get(statement.content) === place).slice(0, statementLimit);
+}
+
+/** The user, or the person of whom a butler tells by name. */
+function protagonistOf(content: string, sentences: readonly Sentence[], isTelling: boolean): Being {
+  if (!isTelling || /\buser\b/i.test(content.replace(/^user:/gim, ''))) return userBeing;
+  const names = sentences
+    .flatMap(({ text }) => [...text.matchAll(tellsOf)])
+    .map(({ groups }) => groups?.['first'] ?? groups?.['second'] ?? groups?.['third'] ?? '');
+  const name = names.find((one) => !isCommonWord(one) && !isNoName(one));
+  return name === undefined ? userBeing : { name, label: name, gender: null };
 }
 
 function readSentence(sentence: Sentence, reading: Reading): Statement[] {
@@ -68,29 +100,120 @@ function readSentence(sentence: Sentence, reading: Reading): Statement[] {
   const log = readLog(text, reading) ?? readBooking(text, reading);
   if (log !== null) return [log];
   if (sentence.voice === 'butler') return [];
-  const isFirst = sentence.voice === 'user' || !reading.isAgentTelling;
-  const { text: rest, speaker, isDirect, isRequest } = unframe(text.replace(/[.!]+$/, ''));
-  const rule = readRule(sentence, text, rest, reading);
+  const framed = unframe(text.replace(/[.!;]+$/, ''));
+  const rule = readRule(sentence, text, framed.text, reading);
   if (rule !== null) return [...statements, rule];
-  if (speaker !== null) meetSpeaker(speaker, reading);
-  const clauses = splitClauses(tag(rest));
-  reading.subject = null;
-  for (const [place, clause] of clauses.entries()) {
-    const isReason = /^(?:because|who|so|;)$/.test(clause.link);
-    if (isRequest && !clauses.slice(0, place + 1).some(({ link }) => /^(?:because|who|so|;)$/.test(link)) && !isReason)
-      continue;
-    const told = place === 0 ? null : readRule(sentence, joinTokens(clause.tokens), joinTokens(clause.tokens), reading);
-    if (told !== null) {
-      statements.push(told);
-      continue;
-    }
-    statements.push(
-      ...readClause(clause, reading, { isFirst: isFirst || isDirect, sentence, isWhole: clauses.length === 1 }),
-    );
-    meet(joinTokens(clause.tokens), reading);
+  if (isUntrustedOrder(sentence, framed.text, reading) || isHarmful(text) || isHarmful(framed.text)) return statements;
+  const isFirst = sentence.voice === 'user' || !reading.isTelling || framed.isDirect;
+  if (framed.speaker !== null) meetSpeaker(framed.speaker, reading.cast);
+  const tokens = tag(framed.text);
+  const units = splitUnits(tokens, { isButlerTelling: !isFirst });
+  const said = framed.isRequest ? reasonsOf(tokens) : units;
+  for (const [place, unit] of said.entries()) {
+    if (unit.isOfButler) break;
+    const told = place === 0 ? null : readRule(sentence, joinTokens(unit.tokens), joinTokens(unit.tokens), reading);
+    if (told !== null) statements.push(told);
+    else if (unit.isOrder) statements.push(...readOrder(unit.tokens, sentence, isFirst));
+    else statements.push(...readUnit(unit, said[place - 1] ?? null, { reading, sentence, isFirst }));
   }
-  if (speaker !== null && /user/i.test(speaker)) reading.being = reading.user;
+  meet(tokens, reading.cast);
   return [...statements, ...findRelations(text, statements, isFirst)];
+}
+
+/** An order that nobody can be named for: it may be somebody else's text. */
+function isUntrustedOrder(
+  { voice, isAttributed }: Sentence,
+  text: string,
+  { isNotes, isTelling, isPlainSpeech }: Reading,
+): boolean {
+  if (!isOrder(text)) return false;
+  return voice === 'user' ? !isAttributed : !(isNotes || (!isTelling && isPlainSpeech));
+}
+
+function isHarmful(text: string): boolean {
+  return [true, false].some((isReported) => isDangerousInstruction(text, { isReported }));
+}
+
+/** Of a request only its reasons are kept: "asked for a recipe because her son eats no meat". */
+function reasonsOf(tokens: readonly Token[]): Unit[] {
+  const place = tokens.findIndex(({ lower }) => lower === 'because' || lower === 'since' || lower === 'as');
+  if (place < 0 || tokens[place]?.lower === 'as') return [];
+  const reason = tokens.slice(place + 1);
+  return [{ tokens: reason, sharesSubject: false, isOrder: false, isOfButler: false, link: 'because' }];
+}
+
+interface Circumstances {
+  readonly reading: Reading;
+  readonly sentence: Sentence;
+  /** "I" is the user. */
+  readonly isFirst: boolean;
+}
+
+/** Says what a unit says in the third person; as it was said, where its subject is not certain. */
+function readUnit({ tokens, sharesSubject }: Unit, before: Unit | null, circumstances: Circumstances): Statement[] {
+  const { reading, isFirst } = circumstances;
+  const { cast } = reading;
+  const verb = findVerb(tokens);
+  const start = verb < 0 ? [] : tokens.slice(0, verb).filter(({ pos }) => pos !== 'ADV' && pos !== 'INTJ');
+  if (sharesSubject && before !== null) {
+    const being = reading.being;
+    return keep(tokens, withSubject(tokens, being, isFirst && being.label === userBeing.label), being, circumstances);
+  }
+  reading.being = cast.user;
+  if (beginsAsUsers(tokens, circumstances))
+    return keep(tokens, withSubject(tokens, cast.user, false), cast.user, circumstances);
+  const person = isFirst ? inThirdPerson(tokens, false) : asButler(tokens);
+  const { rendered, being } = namePronoun(person, circumstances);
+  const subject = being ?? subjectOf(isFirst ? inThirdPerson(start, false) : start, cast);
+  reading.being = subject;
+  return keep(tokens, rendered, subject, circumstances);
+}
+
+/** "Lives in Florø" in notes about the user, where nobody else was spoken of. */
+const aboutUser =
+  /^(?:(?:also|still|now|usually|always|mostly|currently|no longer) )?(?:lives?|works?|takes|wants|likes|loves|hates|prefers|needs|has|is|drinks|eats|plays|sleeps|owns|drives|speaks|swims|runs|walks|keeps|pays|uses|shares|avoids|enjoys|dislikes|teaches|studies|wears|collects|rents|earns|owes|gets|goes|comes|leaves|starts|moves|flies|travels|reads|sings|volunteers|trains|cannot|must|does) (?=\p{L}|\d)/iu;
+
+function beginsAsUsers(tokens: readonly Token[], { reading, sentence, isFirst }: Circumstances): boolean {
+  if (sentence.voice !== 'narrator' || (isFirst && reading.isPlainSpeech && reading.cast.all.length > 0)) return false;
+  const text = joinTokens(tokens);
+  if (!aboutUser.test(text) || reading.cast.others.length > 0) return false;
+  if (/^\p{L}+ (?:in|at|on)?:/u.test(text)) return false;
+  const [, second] = tokens;
+  return second !== undefined && !/^(?:AUX)$/.test(second.pos);
+}
+
+function withSubject(tokens: readonly Token[], { label }: Being, isFirst: boolean): Token[] {
+  const [first, ...others] = isFirst ? inThirdPerson(tokens, true) : tokens;
+  if (first === undefined) return [];
+  return [
+    word(label),
+    { ...first, text: first.text.charAt(0).toLowerCase() + first.text.slice(1), space: ' ' },
+    ...others,
+  ];
+}
+
+/** Puts a name in the place of the "she" or "her" with which a statement begins, where it is certain who that is. */
+function namePronoun(
+  tokens: readonly Token[],
+  { reading, isFirst }: Circumstances,
+): { rendered: Token[]; being: Being | null } {
+  const place = tokens.findIndex(({ pos, lower }) => !/^(?:ADV|INTJ)$/.test(pos) || /^(?:he|she)$/.test(lower));
+  const { lower = '' } = tokens[place] ?? {};
+  const isSubject = /^(?:he|she)$/.test(lower);
+  if (!isSubject && !(place === 0 && /^(?:his|her)$/.test(lower))) return { rendered: [...tokens], being: null };
+  const being = resolve(lower, reading.cast, { isSpeech: isFirst });
+  if (being === null) return { rendered: [...tokens], being: null };
+  if (being.label === reading.cast.user.label) reading.cast.user = { ...reading.cast.user, gender: being.gender };
+  const label = place > 0 && being.label === 'User' ? 'the user' : being.label;
+  const rendered = tokens.map((token, at) =>
+    at === place ? { ...token, text: isSubject ? label : `${label}'s`, lower: label.toLowerCase() } : token,
+  );
+  return {
+    rendered,
+    being: isSubject
+      ? being
+      : { name: being.name, label: toSentence(rendered.slice(0, findVerb(rendered))), gender: null, isThing: true },
+  };
 }
 
 const passing = new RegExp(
@@ -142,65 +265,22 @@ function readRule(
   { voice, isAttributed }: Sentence,
   text: string,
   rest: string,
-  { isAgentTelling, isPlainSpeech }: Reading,
+  { isTelling, isPlainSpeech }: Reading,
 ): Statement | null {
-  const isUsers = (voice === 'user' && isAttributed) || (voice === 'narrator' && !isAgentTelling && isPlainSpeech);
+  const isUsers = (voice === 'user' && isAttributed) || (voice === 'narrator' && !isTelling && isPlainSpeech);
   const said =
     (isUsers ? (readInstruction(rest, { isReported: false }) ?? readInstruction(text, { isReported: false })) : null) ??
     (voice === 'narrator'
       ? (readInstruction(text, { isReported: true }) ?? readInstruction(rest, { isReported: true }))
       : null);
-  return said === null ? null : { says: 'rule', content: said, importance: 7, threshold: 0.2 };
+  return said === null ? null : { says: 'rule', isSpeech: false, content: said, importance: 7, threshold: 0.2 };
 }
 
-function readClause(clause: Clause, reading: Reading, circumstances: Circumstances): Statement[] {
-  if (clause.isOrder) return readOrder(clause, circumstances);
-  const tokens = clause.tokens;
-  const verb = findVerb(tokens);
-  if (verb < 0) return readFragment(tokens, reading, circumstances);
-  const subject = findSubject(clause, verb, reading, circumstances);
-  reading.subject = subject?.being ?? null;
-  if (subject === null) return [];
-  const { being, isImplicit } = subject;
-  const isUser = being.name === userSubject && being.label === 'User';
-  const person = circumstances.isFirst ? inThirdPerson(tokens, isUser && isImplicit) : [...tokens];
-  const [first, ...others] = person;
-  const rendered =
-    isImplicit && first !== undefined
-      ? [
-          word(being.label),
-          {
-            ...first,
-            text:
-              first.lower === first.text.toLowerCase() && first.pos !== 'PROPN'
-                ? first.text.charAt(0).toLowerCase() + first.text.slice(1)
-                : first.text,
-            space: ' ',
-          },
-          ...others,
-        ]
-      : nameSubject(nameThing(person, reading), being, reading.being);
-  if (
-    being.isThing !== true &&
-    !/^user's (?!.*(?:mother|mum|mom|father|dad|sister|brother|son|daughter|wife|husband|partner|girlfriend|boyfriend|aunt|uncle|cousin|niece|nephew|grand|twin|kids|children|baby|child))/.test(
-      being.name,
-    )
-  )
-    reading.being = being;
-  return keep(tokens, rendered, being, reading, circumstances.isWhole ? 0.5 : 0.5);
-}
-
-/** "It is in the harbour" after "bought a boat" is said of the boat. */
-function nameThing(tokens: readonly Token[], { thing }: Reading): Token[] {
-  const [first, ...others] = tokens;
-  return first?.lower === 'it' && thing !== null ? [word(`The user's ${thing}`), ...others] : [...tokens];
-}
-
-function readOrder({ tokens }: Clause, { isFirst, sentence }: Circumstances): Statement[] {
+function readOrder(tokens: readonly Token[], sentence: Sentence, isFirst: boolean): Statement[] {
   const isUsers =
     (isFirst && sentence.voice === 'user' && sentence.isAttributed) || (!isFirst && /\buser\b/i.test(sentence.text));
   const said = isUsers ? readInstruction(joinTokens(tokens), { isReported: false }) : null;
-  return said === null ? [] : [{ says: 'rule', content: said, importance: 7, threshold: 0.2 }];
+  return said === null ? [] : [{ says: 'rule', isSpeech: false, content: said, importance: 7, threshold: 0.2 }];
 }
 
 function word(text: string): Token {
@@ -211,14 +291,16 @@ function keep(
   said: readonly Token[],
   rendered: readonly Token[],
   being: Being,
-  { observedAt }: Reading,
-  threshold: number,
+  { reading }: Circumstances,
 ): Statement[] {
-  const verb = findVerb(said);
-  const isPast = verb >= 0 && said.every((_, place) => !isFinite(said, place) || isPastTense(said, place));
+  const isPast =
+    said.some((_, place) => isFinite(said, place)) &&
+    said.every((_, place) => !isFinite(said, place) || isPastTense(said, place));
   const sentence = toSentence(rendered);
-  if (isRefused(joinTokens(said), sentence, said)) return [];
-  return splitStatement(noteOf(resolveDates(sentence, observedAt, isPast), being, threshold), being);
+  if (isRefused(joinTokens(said), sentence)) return [];
+  const isPerfect = said.some(({ lower }) => /^(?:has|have|since)$/.test(lower));
+  const dated = resolveDates(sentence, reading.observedAt, isPast, isPerfect);
+  return splitStatement(noteOf(dated.charAt(0).toUpperCase() + dated.slice(1), being, 0.5), being);
 }
 
 /** "allergic to nuts, eggs and milk" is three facts: each may end alone. */
@@ -242,20 +324,6 @@ function isPastTense(tokens: readonly Token[], verb: number): boolean {
   return lower !== lemma && !lower.endsWith('s');
 }
 
-/** Without a verb: kept only when it says when or how much. */
-function readFragment(tokens: readonly Token[], reading: Reading, { isFirst }: Circumstances): Statement[] {
-  const text = joinTokens(tokens);
-  if (
-    !/\d|\b(?:no more|every|only|Mondays?|Tuesdays?|Wednesdays?|Thursdays?|Fridays?|Saturdays?|Sundays?|(?:days|weeks|months|years)|January|February|March|April|June|July|August|September|October|November|December)\b/.test(
-      text,
-    ) ||
-    text.split(' ').length < 4
-  )
-    return [];
-  const person = isFirst ? inThirdPerson(tokens, false) : tokens;
-  return keep(tokens, person, reading.being, reading, 0.75);
-}
-
 const ended =
   /\b(?:no longer|any ?more|any longer|stopped|gave up|given up|quit|sold|cancelled|canceled|ended|died|left|retired|moved out|handed (?:in|back)|got rid of|used to|not .* after all|put off|off altogether)\b/i;
 
@@ -270,10 +338,7 @@ function noteOf(content: string, { name, label, isThing = false }: Being, thresh
     opposite: typed?.opposite ?? null,
     isEnded: ended.test(content),
     isEvent: false,
-    mayBeRule:
-      /\b(?:wants?|would like|expects|insists|should|must|are to be|is to be|please|needs? the user's)\b/i.test(
-        content,
-      ),
+    isSpeech: false,
     content,
     permanence: typed?.permanence ?? permanenceOf(content),
     importance: typed?.importance ?? 5,

@@ -28,18 +28,30 @@ const firstPerson: Readonly<Record<string, string>> = {
   ourselves: 'themselves',
 };
 
+const butlerPerson: Readonly<Record<string, string>> = { i: 'the butler', me: 'the butler', my: "the butler's" };
+
+/** Says of the butler what it tells of itself: "I am to read it" becomes "the butler is to read it". */
+export function asButler(tokens: readonly Token[]): Token[] {
+  return inThirdPerson(tokens, false, butlerPerson);
+}
+
 /** Says of the user what they say of themselves: "I take my pills" becomes "the user takes the user's pills". */
-export function inThirdPerson(tokens: readonly Token[], subjectIsUser: boolean): Token[] {
+export function inThirdPerson(tokens: readonly Token[], subjectIsUser: boolean, person = firstPerson): Token[] {
   const verb = findVerb(tokens);
   let isUsers = subjectIsUser;
   let isPresent = subjectIsUser;
+  const opensCondition = /^(?:if|when|whenever)$/.test(tokens[0]?.lower ?? '');
   return tokens.map((token, place) => {
-    const replacement = firstPerson[token.lower];
-    if (/^(?:i|we)$/.test(token.lower)) isUsers = isPresent = tokens[place - 1]?.lower !== 'and';
+    // "Šiška" is split into three words, one of them "i".
+    const isWord = place === 0 || token.space !== '';
+    const replacement = isWord ? person[token.lower] : undefined;
+    if (replacement !== undefined && /^(?:i|we)$/.test(token.lower)) isUsers = isPresent = !isOneOfTwo(tokens, place);
+    else if (token.text === ',' && opensCondition) isUsers = false;
     else if (/^(?:he|she|they|you|who|it)$/.test(token.lower) && place < tokens.length - 1) isUsers = false;
     if (replacement !== undefined && !(token.lower === 'us' && token.text === 'US'))
       return { ...token, text: replacement, lower: replacement };
     if (!isUsers || !/^(?:AUX|VERB)$/.test(token.pos)) return token;
+    if (token.lower === 'am') return { ...token, text: 'is', lower: 'is' };
     const isMain =
       isFinite(tokens, place) &&
       (place === verb || followsSubject(tokens, place) || tokens[place - 1]?.lower === 'and');
@@ -54,6 +66,11 @@ export function inThirdPerson(tokens: readonly Token[], subjectIsUser: boolean):
     const text = thirdPerson(token.text);
     return { ...token, text, lower: text.toLowerCase() };
   });
+}
+
+/** "my wife and I live": the verb is in the plural; not so in "it rains and I stay". */
+function isOneOfTwo(tokens: readonly Token[], place: number): boolean {
+  return tokens[place - 1]?.lower === 'and' && !tokens.slice(0, place).some((_, at) => isFinite(tokens, at));
 }
 
 function followsSubject(tokens: readonly Token[], place: number): boolean {
@@ -74,29 +91,12 @@ function isModalBefore(tokens: readonly Token[], place: number): boolean {
   return false;
 }
 
-/** Puts the name of a being in the place of the pronoun that is the subject, or of the possessive that begins a clause. */
-export function nameSubject(tokens: readonly Token[], { label }: Being, owner: Being): Token[] {
-  const verb = findVerb(tokens);
-  const isSubject = (place: number): boolean =>
-    verb > place && tokens.slice(place + 1, verb).every(({ pos }) => /^(?:ADV|PART)$/.test(pos));
-  return tokens.map((token, place) => {
-    if (/^(?:he|she)$/.test(token.lower) && (isSubject(place) || place === 0))
-      return { ...token, text: inner(label, place), lower: label.toLowerCase() };
-    const isPossessive = /^(?:his|her|their)$/.test(token.lower) && place === 0;
-    return isPossessive ? { ...token, text: `${owner.label}'s`, lower: `${owner.label.toLowerCase()}'s` } : token;
-  });
-}
-
-function inner(label: string, place: number): string {
-  return place > 0 && label === 'User' ? 'the user' : label;
-}
-
 /** The sentence that is kept: capital first, no mark last, the user by one name. */
 export function toSentence(tokens: readonly Token[]): string {
   const text = joinTokens(tokens)
     .replace(/^(?:(?:and|but|so|also|because|then)[ ,]+|(?:well|yes|no|oh|ok|okay|now|actually|luckily),? ?,+ ?)/i, '')
     .replace(/^the user(?='s\b| )/i, 'User')
-    .replace(/\b(?:by the way|btw|in passing|of course|please|I mean it this time|anyway)\b,?/gi, '')
+    .replace(/,? ?\b(?:by the way|btw|of course|please|I mean it this time)\b(?=,|$)|\b(?:please|btw) /gi, '')
     .replace(/^(\p{Lu}[^,]{1,60}(?:, \p{Lu}[^,]{1,40})?), who (?=\p{L}+(?:s|ed)?\b[^,]*$)/u, '$1 ')
     .replace(/\s+([,.;:!?])/g, '$1')
     .replace(/\s{2,}/g, ' ')

@@ -16,8 +16,8 @@ export interface FactStatement {
   readonly isEnded: boolean;
   /** A measurement or a meal: it happened on that day, and nothing replaces it. */
   readonly isEvent: boolean;
-  /** The user or their writer said it of what the butler does: the judge may find that it is an instruction. */
-  readonly mayBeRule: boolean;
+  /** The user's own words, in a line of theirs. */
+  readonly isSpeech: boolean;
   readonly content: string;
   readonly permanence: Permanence;
   readonly importance: number;
@@ -27,6 +27,7 @@ export interface FactStatement {
 
 export interface RuleStatement {
   readonly says: 'rule';
+  readonly isSpeech: boolean;
   readonly content: string;
   readonly importance: number;
   readonly threshold: number | null;

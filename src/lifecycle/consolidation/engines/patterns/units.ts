@@ -1,0 +1,89 @@
+import { splitClauses, type Clause } from './clauses.ts';
+import { joinTokens, type Token } from './tags.ts';
+
+/** A part of a sentence that states something by itself: mostly the whole sentence. */
+export interface Unit {
+  readonly tokens: readonly Token[];
+  /** It has a verb and no subject: that of the unit before. */
+  readonly sharesSubject: boolean;
+  /** An order, such as "…, call Luigi". */
+  readonly isOrder: boolean;
+  /** It tells what the butler did because of the sentence: "…, so I changed the list". */
+  readonly isOfButler: boolean;
+  /** The word or mark that joins it to the unit before. */
+  readonly link: string;
+}
+
+const subordinators =
+  /^(?:if|when|whenever|while|since|after|before|once|until|unless|as|although|though|because|whether|that|what|how|where|why|which|who|whose|whoever|either|neither|both|not|so)$/;
+const butler = /^(?:the butler|the assistant|I)\b/i;
+
+/**
+ * Splits a sentence only where two statements clearly stand side by side. Whatever leaves a doubt stays together: a
+ * sentence that says two things is worth more than a clause with a wrong subject.
+ */
+export function splitUnits(tokens: readonly Token[], { isButlerTelling }: { isButlerTelling: boolean }): Unit[] {
+  const units: Unit[] = [];
+  for (const clause of splitClauses(tokens)) {
+    const before = units.at(-1);
+    const isOfButler =
+      /^(?:so|and|but)$/.test(clause.link) && isButlerTelling && butler.test(joinTokens(clause.tokens));
+    if (before === undefined || isOfButler || before.isOfButler || stands(before.tokens, clause))
+      units.push({
+        tokens: clause.tokens,
+        sharesSubject: clause.sharesSubject,
+        isOrder: clause.isOrder,
+        isOfButler,
+        link: clause.link,
+      });
+    else units[units.length - 1] = { ...before, tokens: tokens.slice(startOf(tokens, before), endOf(tokens, clause)) };
+  }
+  return units;
+}
+
+function startOf(tokens: readonly Token[], { tokens: [first] }: Unit): number {
+  return first === undefined ? 0 : tokens.indexOf(first);
+}
+
+function endOf(tokens: readonly Token[], { tokens: own }: Clause): number {
+  const last = own.at(-1);
+  return last === undefined ? tokens.length : tokens.indexOf(last) + 1;
+}
+
+/** Whether a clause is a statement of its own beside what comes before it. */
+function stands(before: readonly Token[], { tokens, link, sharesSubject, isOrder }: Clause): boolean {
+  if (isOrder) return !beginsAsOrder(before);
+  if (!/^(?:and|but|;|whereas)$/.test(link) || tokens.length < 3 || before.length < 3) return false;
+  if (before.some(({ lower, text }) => subordinators.test(lower) || text === '(' || text === ':' || text === '"'))
+    return false;
+  const [first, second] = tokens;
+  if (first === undefined || tokens.some(({ text }) => text === '"')) return false;
+  if (!sharesSubject)
+    return !/^(?:it|its|they|their|his|her|he|she|this|that|these|those|there|one|both|neither|none|all|some|who|which)$/.test(
+      first.lower,
+    );
+  return isTensed(first, second) && beginsWithSubject(before);
+}
+
+/** "Speak up, do not whisper" is one instruction, and so is "when I am out, water them". */
+function beginsAsOrder([first]: readonly Token[]): boolean {
+  return (
+    first === undefined || (first.pos === 'VERB' && first.lower === first.lemma) || subordinators.test(first.lower)
+  );
+}
+
+function isTensed({ pos, lower, lemma }: Token, next: Token | undefined): boolean {
+  if (pos === 'AUX') return /^(?:is|has|was|does|will|can|cannot)$/.test(lower);
+  return pos === 'VERB' && lower !== lemma && /(?:s|ed)$/.test(lower) && next !== undefined && next.pos !== 'VERB';
+}
+
+/** "User works …", "My sister lives …": it is certain of whom the next verb speaks. */
+function beginsWithSubject(tokens: readonly Token[]): boolean {
+  const verb = tokens.findIndex(({ pos }) => pos === 'VERB' || pos === 'AUX');
+  const subject = tokens.slice(0, verb);
+  return (
+    verb > 0 &&
+    verb < 5 &&
+    subject.every(({ pos, lower }) => /^(?:PROPN|NOUN|PRON|DET|PART|ADJ|ADV)$/.test(pos) || lower === "'s")
+  );
+}
