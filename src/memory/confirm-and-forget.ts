@@ -56,18 +56,21 @@ export async function confirmMemory(
 
 /**
  * The same within a mutation that is under way, of a memory that is known to be live: as of when that was said, by default
- * now. A confirmation never takes back a later one.
+ * now. A confirmation never takes back a later one: it then writes only the other changes, if there are any. Returns whether
+ * it wrote something.
  */
 export async function writeConfirmation(
   mutation: Mutation,
   reference: { type: 'fact' | 'rule'; id: string },
   { said = mutation.now, ...changes }: Columns<'rule'> & { said?: Date | undefined } = {},
-): Promise<void> {
+): Promise<boolean> {
   const row = await lockMemory(mutation.transaction, reference);
   const confirmed = confirmedAsOf(saidAt(said, mutation.now), row?.validFrom ?? null);
   const earlier = row?.lastConfirmedAt ?? confirmed;
-  const columns = { ...changes, validity: 'active', lastConfirmedAt: earlier > confirmed ? earlier : confirmed };
+  if (earlier > confirmed && Object.keys(changes).length === 0) return false;
+  const columns = earlier > confirmed ? changes : { ...changes, validity: 'active', lastConfirmedAt: confirmed };
   await changeMemory(mutation, reference, `${reference.type}.confirmed`, columns);
+  return true;
 }
 
 /**

@@ -5,7 +5,8 @@ import { snapshotOf } from './snapshots.ts';
 export interface ChangedEpisode {
   id: string;
   status: string;
-  createdAt: Date;
+  /** When it was observed, or else stored. */
+  saidAt: Date;
   /** The row as events keep it, before and after the change. */
   before: Prisma.JsonObject;
   after: Prisma.JsonObject;
@@ -27,7 +28,7 @@ async function changeEpisodes(
     )
     UPDATE episodes m SET ${assignments}, version = m.version + 1
     FROM old WHERE m.tenant_id = ${tenantId} AND m.id = old.id
-    RETURNING m.id::text AS id, m.consolidation_status AS status, m.created_at AS "createdAt", old.snapshot AS before,
+    RETURNING m.id::text AS id, m.consolidation_status AS status, least(m.observed_at, m.created_at) AS "saidAt", old.snapshot AS before,
       ${snapshotOf('m')} AS after`;
 }
 

@@ -121,9 +121,9 @@ async function writeAll(mutation: Mutation, run: LockedRun, { preparation, detai
   const kept = new Set(learned.flatMap(({ evidence }) => evidence));
   const nothingFound = read.filter((episodeId) => !kept.has(episodeId));
   const consolidated = await consolidateEpisodes(mutation, read, { runId, nothingFound });
-  const storedAt = new Map(consolidated.map(({ id, createdAt }) => [id, createdAt]));
-  const { refused, ...counts } = await storeItems(mutation, { butler, storedAt, items: preparation.items });
-  const foreign = (details.foreign ?? []).filter(({ episodeId }) => storedAt.has(episodeId));
+  const saidAt = new Map(consolidated.map((one) => [one.id, one.saidAt]));
+  const { refused, ...counts } = await storeItems(mutation, { butler, saidAt, items: preparation.items });
+  const foreign = (details.foreign ?? []).filter(({ episodeId }) => saidAt.has(episodeId));
   await quarantine(mutation, butler, foreign);
   await failEpisodes(mutation, tooLong, { runId, reason: 'the episode is too long for a prompt', retryable: false });
   // Episodes that the engine did not read belong to another run.

@@ -37,8 +37,8 @@ interface Storing {
   /** Of the run: its event is the cause of each item's. */
   run: Mutation;
   butler: string;
-  /** When each claimed episode was stored. */
-  storedAt: ReadonlyMap<string, Date>;
+  /** When each claimed episode was observed, or else stored. */
+  saidAt: ReadonlyMap<string, Date>;
   /** Items that say what was forgotten after they were observed. */
   retracted: ReadonlySet<PreparedItem>;
   confirmed: Set<string>;
@@ -51,12 +51,12 @@ interface Storing {
  */
 export async function storeItems(
   run: Mutation,
-  { butler, storedAt, items }: { butler: string; storedAt: ReadonlyMap<string, Date>; items: readonly PreparedItem[] },
+  { butler, saidAt, items }: { butler: string; saidAt: ReadonlyMap<string, Date>; items: readonly PreparedItem[] },
 ): Promise<Stored> {
   const stored = { factsCreated: 0, factsUpdated: 0, rulesCreated: 0, confirmations: 0, linksCreated: 0, refused: [] };
   await lockAll(run, items);
-  const retracted = await findRetracted(run, items, storedAt);
-  const storing: Storing = { run, butler, storedAt, retracted, confirmed: new Set(), stored };
+  const retracted = await findRetracted(run, items, saidAt);
+  const storing: Storing = { run, butler, saidAt, retracted, confirmed: new Set(), stored };
   for (const item of items) {
     try {
       const part = startPart(run);
@@ -77,7 +77,7 @@ function startPart({ context, transaction, eventId }: Mutation): Mutation {
 }
 
 async function storeItem(storing: Storing, mutation: Mutation, item: PreparedItem): Promise<void> {
-  if (item.evidence.some((id) => !storing.storedAt.has(id))) {
+  if (item.evidence.some((id) => !storing.saidAt.has(id))) {
     throw new Refusal('evidence: an episode was forgotten or removed meanwhile');
   }
   switch (item.kind) {
@@ -130,10 +130,10 @@ async function askWhetherChanged(
 async function findRetracted(
   { context, transaction }: Mutation,
   items: readonly PreparedItem[],
-  storedAt: ReadonlyMap<string, Date>,
+  saidAt: ReadonlyMap<string, Date>,
 ): Promise<Set<PreparedItem>> {
   const facts = items.filter(isFact);
-  const statements = facts.map((item) => ({ ...toStatement(item), after: findLastMoment(storedAt, item) }));
+  const statements = facts.map((item) => ({ ...toStatement(item), after: findLastMoment(saidAt, item) }));
   const found = await openRows(context, await listRetracted(transaction, statements), transaction);
   return new Set(facts.filter((item, place) => found.some((one) => one.index === place && says(one, item))));
 }
@@ -163,7 +163,7 @@ async function storeRuleItem(storing: Storing, mutation: Mutation, item: Prepare
     const columns = isNewlyAsked ? { askedByUserAt: item.saidAt } : {};
     return confirm(storing, mutation, { type: 'rule', id: live.id }, item, columns);
   }
-  if (forgottenAt !== null && forgottenAt >= findLastMoment(storing.storedAt, item)) {
+  if (forgottenAt !== null && forgottenAt >= findLastMoment(storing.saidAt, item)) {
     throw new Refusal('content: the same rule was forgotten after this was observed');
   }
   await writeRule(mutation, item.values, item.embedded, { saidAt: item.saidAt, sourceSpans: spansOfSource(item) });
@@ -189,7 +189,10 @@ async function requireTarget({ run, butler }: Storing, { type, id }: PreparedRef
   if (!isLive(target.validity)) throw new Refusal(`target_id: the ${type} is ${target.validity}, and not live`);
 }
 
-/** Confirms a memory once a run, however many items confirm it; each adds its evidence. */
+/**
+ * Confirms a memory once a run, however many items confirm it, as of when the episodes say so; each adds its evidence. What
+ * is not newer than the last confirmation only adds its evidence.
+ */
 async function confirm(
   storing: Storing,
   mutation: Mutation,
@@ -198,8 +201,10 @@ async function confirm(
   columns: Columns<'rule'> = {},
 ): Promise<void> {
   if (storing.confirmed.has(target.id)) return linkEvidence(storing, { target, relation: 'supports' }, grounds);
-  await writeConfirmation(mutation, target, columns);
-  await countConfirmation(storing, mutation, target, grounds);
+  const said = findLastMoment(storing.saidAt, grounds);
+  const isNewer = await writeConfirmation(mutation, target, { ...columns, said });
+  if (isNewer) return countConfirmation(storing, mutation, target, grounds);
+  return linkEvidence(storing, { target, relation: 'supports' }, grounds);
 }
 
 async function countConfirmation(
@@ -255,9 +260,9 @@ function spansOfSource({ evidence: [id], spans }: Grounds): readonly Span[] {
   return id === undefined ? [] : (spans.get(id) ?? []);
 }
 
-/** Returns when the last cited episode was stored: what was forgotten later was forgotten knowingly. */
-function findLastMoment(storedAt: ReadonlyMap<string, Date>, { evidence }: PreparedItem): Date {
-  return new Date(Math.max(...evidence.map((id) => storedAt.get(id)?.getTime() ?? 0)));
+/** Returns when the last cited episode was observed: what was forgotten later was forgotten knowingly. */
+function findLastMoment(saidAt: ReadonlyMap<string, Date>, { evidence }: Pick<Grounds, 'evidence'>): Date {
+  return new Date(Math.max(...evidence.map((id) => saidAt.get(id)?.getTime() ?? 0)));
 }
 
 /** Locks keys and texts before rows, and all before the first write: the order of every write, or they would deadlock. */

@@ -172,6 +172,32 @@ describe('what a run stores', () => {
     expect(await linksFrom(second?.id ?? '')).toEqual([`contradicts ${rule.id}`]);
   });
 
+  it('confirms as of when the episode was observed, and never takes back a later confirmation', async () => {
+    const observedAt = new Date(core.clock.now.getTime() - 30 * 86_400_000);
+    const stored = (predicate: string, daysAgo: number): Promise<{ id: string }> =>
+      storeFact(context(), {
+        subject: 'user',
+        predicate,
+        content: 'a cat',
+        observedAt: new Date(core.clock.now.getTime() - daysAgo * 86_400_000),
+      });
+    const [older, newer] = [await stored('pet', 60), await stored('guest', 10)];
+    await storeEpisode(context(), { butler: 'home', content: 'The cat is well.', observedAt });
+    const claim = await claimNext(context());
+    const confirmation = (id: string): object => ({
+      target_type: 'fact',
+      target_id: id,
+      evidence: evidenceOf(at(claim.episodes, 0)),
+    });
+    const run = await apply(claim, { confirmations: [confirmation(older.id), confirmation(newer.id)] });
+
+    expect(run).toMatchObject({ confirmations: 1, linksCreated: 2, refusedItems: [] });
+    expect(await factsThere()).toMatchObject([
+      { id: older.id, lastConfirmedAt: observedAt },
+      { id: newer.id, lastConfirmedAt: new Date(core.clock.now.getTime() - 10 * 86_400_000) },
+    ]);
+  });
+
   it('asks a person where a new fact may replace another, and keeps both until then', async () => {
     const old = await storeFact(context(), { subject: 'user', predicate: 'works_in', content: 'kitchen corner' });
     const claim = await claimOf('The desk stands in the attic.');
@@ -351,6 +377,18 @@ describe('what is known already', () => {
       { kind: 'new_rules', place: 0, reason: 'content: the same rule was forgotten after this was observed' },
     ]);
   });
+});
+
+it('does not bring back a rule from an episode that was stored later and observed before it was forgotten', async () => {
+  const rule = await storeRule(context(), { content: 'Knock.', scope: 'home' });
+  passSeconds(core, 60);
+  await forgetMemory(context(), { type: 'rule', id: rule.id });
+  passSeconds(core, 60);
+  const observedAt = new Date(core.clock.now.getTime() - 86_400_000);
+  await storeEpisode(context(), { butler: 'home', content: 'Knock first.', observedAt });
+  const claim = await claimNext(context());
+  const rules = [{ content: 'Knock.', evidence: evidenceOf(at(claim.episodes, 0)) }];
+  expect(await apply(claim, { new_rules: rules })).toMatchObject({ rulesCreated: 0, refusedItems: [{ place: 0 }] });
 });
 
 describe('an item that must not be stored', () => {
