@@ -1,4 +1,4 @@
-import { listMemoryRows } from '../db/queries/memory-rows.ts';
+import { listMemoryRows } from '../db/queries/memories.ts';
 import { memoryTypes, type MemoryType } from '../db/tables.ts';
 import type { StoredFact } from '../db/stored-fact.ts';
 import { MemoryError } from '../shared/errors.ts';

@@ -1,5 +1,5 @@
 import { validate as isUuid } from 'uuid';
-import { listByEndOfId } from '../db/queries/handles.ts';
+import { listByEndOfId } from '../db/queries/memories.ts';
 import type { MemoryType } from '../db/tables.ts';
 import { describeGiven, invalidInput, MemoryError } from '../shared/errors.ts';
 import { longHandleOf, readHandle } from '../shared/handles.ts';

@@ -69,7 +69,7 @@ export async function listLiveFacts(
 export type StatedFact = Pick<StoredFact, 'id' | 'content' | 'sealedContent' | 'dataKeyId'>;
 
 /** The columns of a `StatedFact` of the table `facts f`. */
-export const statedColumns = Prisma.sql`
+const statedColumns = Prisma.sql`
   f.id::text AS id, f.content, f.sealed_content AS "sealedContent", f.data_key_id::text AS "dataKeyId"`;
 
 /** Lists live facts of the same key in other scopes that say, or, where sealed, may say, something else. */
@@ -85,4 +85,120 @@ export async function listContradicting(
       AND f.predicate_key = ${predicateKey} AND f.scope <> ${scope} AND f.kind = 'state'
       AND f.validity IN ('active', 'fading') AND NOT f.set_aside AND (f.content <> ${content} OR f.data_key_id IS NOT NULL)
     ORDER BY f.created_at DESC, f.id LIMIT ${limit}`;
+}
+
+/** A locked key, with the value where its predicate holds several. */
+export interface ValuedKey extends LockedKey {
+  valueKey: string;
+}
+
+/** A fact of a chain of supersession, as far as another can be put before or after it. */
+export interface ChainedFact {
+  id: string;
+  validity: string;
+  supersedesId: string | null;
+  observedAt: Date | null;
+  validFrom: Date | null;
+  validTo: Date | null;
+  createdAt: Date;
+  lastConfirmedAt: Date | null;
+}
+
+/** The last moment for which fact `f` is known to have held when it was said; `chainMoment` in the domain says the same. */
+const chainMoment = Prisma.sql`least(coalesce(f.valid_to, 'infinity'),
+  greatest(coalesce(f.last_confirmed_at, f.created_at), coalesce(f.valid_from, '-infinity')))`;
+
+/** Finds the facts of a locked key between which something that was said at a moment belongs. Upcoming ones do not count. */
+export async function findNeighbours(
+  transaction: Transaction,
+  key: ValuedKey,
+  { moment, now }: { moment: Date; now: Date },
+): Promise<{ before: ChainedFact | null; after: ChainedFact | null }> {
+  const find = async (condition: Prisma.Sql, direction: Prisma.Sql): Promise<ChainedFact | null> => {
+    const [found] = await transaction.$queryRaw<ChainedFact[]>`
+      SELECT f.id::text AS id, f.validity, f.supersedes_id::text AS "supersedesId", f.observed_at AS "observedAt",
+        f.valid_from AS "validFrom", f.valid_to AS "validTo", f.created_at AS "createdAt",
+        f.last_confirmed_at AS "lastConfirmedAt"
+      FROM facts f
+      WHERE ${isOfKey(transaction, key)} AND f.validity IN ('active', 'fading', 'superseded')
+        AND (f.valid_from IS NULL OR f.valid_from <= ${now}::timestamptz)
+        AND ${chainMoment} ${condition} ${moment}::timestamptz
+      ORDER BY ${chainMoment} ${direction}, f.created_at ${direction}, f.id ${direction} LIMIT 1`;
+    return found ?? null;
+  };
+  return {
+    before: await find(Prisma.sql`<=`, Prisma.sql`DESC`),
+    after: await find(Prisma.sql`>`, Prisma.sql`ASC`),
+  };
+}
+
+/** Lists facts of a locked key that are history, and were known to hold at the moment or come from the episode. */
+export async function listSameHistory(
+  transaction: Transaction,
+  key: ValuedKey,
+  { said, sourceEpisodeId }: { said: Date; sourceEpisodeId: string | null },
+): Promise<StatedFact[]> {
+  return transaction.$queryRaw<StatedFact[]>`
+    SELECT ${statedColumns} FROM facts f
+    WHERE ${isOfKey(transaction, key)} AND f.validity IN ('superseded', 'expired')
+      AND (${said}::timestamptz BETWEEN coalesce(f.observed_at, f.created_at) AND coalesce(f.last_confirmed_at, f.created_at)
+        OR f.source_episode_id = ${sourceEpisodeId}::uuid)
+    ORDER BY f.created_at, f.id LIMIT 100`;
+}
+
+function isOfKey({ tenantId }: Transaction, { scope, subjectKey, predicateKey, valueKey }: ValuedKey): Prisma.Sql {
+  return Prisma.sql`f.tenant_id = ${tenantId} AND f.scope = ${scope} AND f.subject_key = ${subjectKey}
+    AND f.predicate_key = ${predicateKey} AND f.value_key = ${valueKey} AND f.kind = 'state'`;
+}
+
+export interface FactStatement {
+  scope: string;
+  subject: string;
+  predicateKey: string;
+  /** Null where it must not reach the database: then every fact of the key may say the same. */
+  content: string | null;
+}
+
+/** Finds live events of a moment that may say the same. Sealed ones have to be opened to tell. */
+export async function listSameEvents(
+  transaction: Transaction,
+  { scope, subject, predicateKey, content }: FactStatement,
+  observedAt: Date | null,
+): Promise<StatedFact[]> {
+  return transaction.$queryRaw`
+    SELECT ${statedColumns} FROM facts f
+    WHERE f.tenant_id = ${transaction.tenantId} AND f.scope = ${scope} AND f.subject_key = memory_key(${subject})
+      AND f.predicate_key = ${predicateKey} AND ${mayContain(Prisma.sql`${content}::text`)}
+      AND f.kind = 'event' AND f.validity IN ('active', 'fading')
+      AND f.observed_at IS NOT DISTINCT FROM ${observedAt}::timestamptz
+    ORDER BY f.created_at, f.id LIMIT 100`;
+}
+
+/** Finds facts that may say the same as one of the statements, and were retracted after its moment, with its index. */
+export async function listRetracted(
+  transaction: Transaction,
+  statements: readonly (FactStatement & { after: Date })[],
+): Promise<(StatedFact & { index: number })[]> {
+  if (statements.length === 0) return [];
+  const { tenantId } = transaction;
+  return transaction.$queryRaw`
+    SELECT f.*, (given.place - 1)::int AS index
+    FROM unnest(${statements.map(({ scope }) => scope)}::text[], ${statements.map(({ subject }) => subject)}::text[],
+      ${statements.map(({ predicateKey }) => predicateKey)}::text[], ${statements.map(({ content }) => content)}::text[],
+      ${statements.map(({ after }) => after.toISOString())}::timestamptz[])
+      WITH ORDINALITY AS given (scope, subject, predicate_key, content, after, place)
+    CROSS JOIN LATERAL (
+      SELECT ${statedColumns} FROM facts f
+      WHERE f.tenant_id = ${tenantId} AND f.scope = given.scope AND f.subject_key = memory_key(given.subject)
+        AND f.predicate_key = given.predicate_key AND ${mayContain(Prisma.sql`given.content`)}
+        AND f.validity = 'retracted' AND EXISTS (
+          SELECT FROM memory_events e
+          WHERE e.tenant_id = f.tenant_id AND e.entity_type = 'fact' AND e.entity_id = f.id::text
+            AND e.event_type = 'fact.retracted' AND e.occurred_at >= given.after)
+      ORDER BY f.created_at DESC, f.id LIMIT 100
+    ) f`;
+}
+
+function mayContain(content: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`(f.data_key_id IS NOT NULL OR f.content = coalesce(${content}, f.content))`;
 }

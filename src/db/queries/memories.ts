@@ -1,8 +1,9 @@
 import { Prisma, type Episode, type Fact, type Rule } from '../../generated/prisma/client.ts';
 import { toSnakeCase } from '../../shared/names.ts';
-import type { Transaction } from '../database.ts';
+import type { TenantClient, TenantDatabase, Transaction } from '../database.ts';
 import { announceEvents } from '../events/event-signal.ts';
-import { memoryTables, type MemoryType } from '../tables.ts';
+import { milliseconds, readMoments } from '../sql/moments.ts';
+import { memoryTables, memoryTypes, type MemoryType } from '../tables.ts';
 import { toVectorColumns, type NewEmbedding } from './embeddings.ts';
 import { insertEventsFrom, type EventRow } from './events.ts';
 import { snapshotOf } from './snapshots.ts';
@@ -130,4 +131,84 @@ export async function hasMemory(
   const [row] = await transaction.$queryRaw<{ exists: boolean }[]>`
     SELECT memory_exists(${transaction.tenantId}, ${type}, ${id}::uuid) AS exists`;
   return row?.exists === true;
+}
+
+/** Every column but vectors and lexemes, by the names that rows have in here. */
+const columns: Record<MemoryType, readonly string[]> = {
+  episode: Object.values(Prisma.EpisodeScalarFieldEnum),
+  fact: Object.values(Prisma.FactScalarFieldEnum),
+  rule: Object.values(Prisma.RuleScalarFieldEnum),
+};
+
+function isMoment(name: string): boolean {
+  return /At$|^valid(From|To)$/.test(name);
+}
+
+const moments = Object.fromEntries(memoryTypes.map((type) => [type, columns[type].filter(isMoment)])) as Record<
+  MemoryType,
+  string[]
+>;
+
+export interface MemoryRowFound {
+  type: MemoryType;
+  row: { id: string };
+}
+
+/** Lists memories by id, whatever their state: one round trip for all lists, one statement each. */
+export async function listMemoryRows(
+  db: TenantDatabase,
+  lists: readonly (readonly { type: MemoryType; id: string }[])[],
+): Promise<MemoryRowFound[][]> {
+  const asked = lists.filter((references) => references.length > 0);
+  if (asked.length === 0) return lists.map(() => []);
+  const answers = await db.roundTrip(asked.map((references) => selectMemoryRows(db.tenantId, references)));
+  return lists.map((references) => readMemoryRows(answers[asked.indexOf(references)]));
+}
+
+/** Selects a JSON array of type and row. */
+function selectMemoryRows(tenantId: string, references: readonly { type: MemoryType; id: string }[]): Prisma.Sql {
+  const types = memoryTypes.filter((type) => references.some((reference) => reference.type === type));
+  const parts = types.map((type) => {
+    const ids = references.filter((reference) => reference.type === type).map(({ id }) => id);
+    return Prisma.sql`
+      SELECT ${type}::text AS type, row_to_json(r) AS row FROM (
+        SELECT ${columnsOf(type)} FROM ${Prisma.raw(memoryTables[type])} m
+        WHERE m.tenant_id = ${tenantId} AND m.id = ANY (${ids}::uuid[])
+      ) r`;
+  });
+  return Prisma.sql`SELECT json_agg(memory)::text FROM (${Prisma.join(parts, ' UNION ALL ')}) memory`;
+}
+
+/** Moments in milliseconds since 1970, as which they are read exactly, whatever their year. */
+function columnsOf(type: MemoryType): Prisma.Sql {
+  const listed = columns[type].map((name) => {
+    const column = `m.${toSnakeCase(name)}`;
+    return `${isMoment(name) ? milliseconds(column) : column} AS "${name}"`;
+  });
+  return Prisma.raw(listed.join(', '));
+}
+
+/** Returns what the statement answered, with the values that rows have in here. */
+function readMemoryRows(answer: string | null | undefined): MemoryRowFound[] {
+  const found = JSON.parse(answer ?? '[]') as { type: MemoryType; row: Record<string, unknown> }[];
+  for (const { type, row } of found) readMoments(row, moments[type]);
+  return found as unknown as MemoryRowFound[];
+}
+
+/** Hexadecimal digits that the indexes `<table>_by_handle` have. */
+const indexedDigits = 7;
+
+/** Lists memories whose ids end so, at most `limit`. The ending has at least as many digits as the indexes. */
+export async function listByEndOfId(
+  client: TenantClient,
+  end: string,
+  limit: number,
+): Promise<{ type: MemoryType; id: string }[]> {
+  const statements = memoryTypes.map(
+    (type) => Prisma.sql`
+      SELECT ${type}::text AS type, m.id::text AS id FROM ${Prisma.raw(memoryTables[type])} m
+      WHERE m.tenant_id = ${client.tenantId} AND right(m.id::text, ${Prisma.raw(String(indexedDigits))}) = ${end.slice(-indexedDigits)}
+        AND right(m.id::text, ${end.length}::int) = ${end}`,
+  );
+  return client.$queryRaw`${Prisma.join(statements, ' UNION ALL ')} ORDER BY type, id LIMIT ${limit}`;
 }

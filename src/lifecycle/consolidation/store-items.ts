@@ -1,5 +1,4 @@
-import { lockFactKeys } from '../../db/queries/facts.ts';
-import { listRetracted, listSameEvents, type FactStatement } from '../../db/queries/known-facts.ts';
+import { listRetracted, listSameEvents, lockFactKeys, type FactStatement } from '../../db/queries/facts.ts';
 import type { Columns } from '../../db/queries/memories.ts';
 import { lockRules, lockRuleTexts } from '../../db/queries/rules.ts';
 import type { StoredFact } from '../../db/stored-fact.ts';

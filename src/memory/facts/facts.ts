@@ -1,7 +1,13 @@
 import type { Transaction } from '../../db/database.ts';
 import { updateEmbeddings } from '../../db/queries/embeddings.ts';
-import { listSameHistory, type ValuedKey } from '../../db/queries/fact-history.ts';
-import { listContradicting, listLiveFacts, lockFactKeys, type LockedKey } from '../../db/queries/facts.ts';
+import {
+  listContradicting,
+  listLiveFacts,
+  listSameHistory,
+  lockFactKeys,
+  type LockedKey,
+  type ValuedKey,
+} from '../../db/queries/facts.ts';
 import type { StoredFact } from '../../db/stored-fact.ts';
 import type { Fact } from '../../generated/prisma/client.ts';
 import { decayRates } from '../confidence.ts';

@@ -1,4 +1,4 @@
-import { findNeighbours, type ChainedFact, type ValuedKey } from '../../db/queries/fact-history.ts';
+import { findNeighbours, type ChainedFact, type ValuedKey } from '../../db/queries/facts.ts';
 import type { Fact } from '../../generated/prisma/client.ts';
 import { createLink } from '../links/links.ts';
 import { settleReviewsOf } from '../reviews/reviews.ts';

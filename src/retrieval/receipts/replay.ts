@@ -1,4 +1,4 @@
-import { readVersionStates } from '../../db/queries/version-states.ts';
+import { readVersionStates } from '../../db/queries/past-states.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { referenceKey, type Memory } from '../../memory/memories.ts';
