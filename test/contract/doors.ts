@@ -3,6 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
 import { describe } from 'vitest';
+import { createToken } from '../../src/auth/tokens.ts';
 import { MemoryError } from '../../src/shared/errors.ts';
 import { effectiveConfidence } from '../../src/memory/confidence.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
@@ -207,6 +208,14 @@ export class DoorError extends Error {
 export interface Caller {
   principal: Principal;
   token: string;
+}
+
+/** Gives a caller a token of its own. */
+export async function enrol({ app }: TestApp, principal: Principal): Promise<Caller> {
+  const { tenantId, role, butler } = principal;
+  const admin = app.createContext({}, { tenantId, butler: null, role: 'admin' }).memory;
+  const { token } = await createToken(admin, { name: butler ?? role, role, ...(butler !== null && { butler }) });
+  return { principal, token };
 }
 
 type OpenDoor = (app: TestApp, caller?: Caller) => Promise<Door>;

@@ -1,27 +1,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createToken } from '../../src/auth/tokens.ts';
-import type { Principal } from '../../src/memory/context.ts';
-import { createTestApp, type TestApp } from '../support/app.ts';
-import { testConfig } from '../support/config.ts';
+import { createGuardedApp, type TestApp } from '../support/app.ts';
 import { handleOf } from '../../src/shared/handles.ts';
-import { throughEveryDoor, type Caller, type Door } from './doors.ts';
+import { enrol, throughEveryDoor, type Door } from './doors.ts';
 
 describe('forgetting by topic', () => {
   let testApp: TestApp;
   let tenants = 0;
 
   beforeAll(async () => {
-    const config = testConfig();
-    testApp = await createTestApp({ ...config, auth: { ...config.auth, mode: 'required' } });
+    testApp = await createGuardedApp();
   });
   afterAll(() => testApp.close());
-
-  async function enrol(principal: Principal): Promise<Caller> {
-    const admin = testApp.app.createContext({}, { tenantId: principal.tenantId, butler: null, role: 'admin' }).memory;
-    const { role, butler: name } = principal;
-    const { token } = await createToken(admin, { name: role, role, ...(name !== null && { butler: name }) });
-    return { principal, token };
-  }
 
   throughEveryDoor((open) => {
     let operator: Door;
@@ -30,9 +19,9 @@ describe('forgetting by topic', () => {
 
     beforeEach(async () => {
       const tenantId = `house ${++tenants}`;
-      operator = await open(testApp, await enrol({ tenantId, role: 'operator', butler: null }));
-      alfred = await open(testApp, await enrol({ tenantId, role: 'butler', butler: 'alfred' }));
-      berta = await open(testApp, await enrol({ tenantId, role: 'butler', butler: 'berta' }));
+      operator = await open(testApp, await enrol(testApp, { tenantId, role: 'operator', butler: null }));
+      alfred = await open(testApp, await enrol(testApp, { tenantId, role: 'butler', butler: 'alfred' }));
+      berta = await open(testApp, await enrol(testApp, { tenantId, role: 'butler', butler: 'berta' }));
     });
     afterEach(() => Promise.all([operator, alfred, berta].map((door) => door.close())));
 

@@ -1,27 +1,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createToken } from '../../src/auth/tokens.ts';
-import type { Principal } from '../../src/memory/context.ts';
 import { replayReceipt } from '../../src/retrieval/receipts/replay.ts';
-import { createTestApp, type TestApp } from '../support/app.ts';
-import { testConfig } from '../support/config.ts';
-import { throughEveryDoor, type Caller, type Door } from './doors.ts';
+import { createGuardedApp, type TestApp } from '../support/app.ts';
+import { enrol, throughEveryDoor, type Caller, type Door } from './doors.ts';
 
 describe('the text of a forgotten memory', () => {
   let testApp: TestApp;
   let tenants = 0;
 
   beforeAll(async () => {
-    const config = testConfig();
-    testApp = await createTestApp({ ...config, auth: { ...config.auth, mode: 'required' } });
+    testApp = await createGuardedApp();
   });
   afterAll(() => testApp.close());
-
-  async function enrol(principal: Principal): Promise<Caller> {
-    const admin = testApp.app.createContext({}, { tenantId: principal.tenantId, butler: null, role: 'admin' }).memory;
-    const { role, butler: name } = principal;
-    const { token } = await createToken(admin, { name: role, role, ...(name !== null && { butler: name }) });
-    return { principal, token };
-  }
 
   throughEveryDoor((open) => {
     let operator: Door;
@@ -30,8 +19,8 @@ describe('the text of a forgotten memory', () => {
 
     beforeEach(async () => {
       const tenantId = `house ${++tenants}`;
-      caller = await enrol({ tenantId, role: 'butler', butler: 'alfred' });
-      operator = await open(testApp, await enrol({ tenantId, role: 'operator', butler: null }));
+      caller = await enrol(testApp, { tenantId, role: 'butler', butler: 'alfred' });
+      operator = await open(testApp, await enrol(testApp, { tenantId, role: 'operator', butler: null }));
       butler = await open(testApp, caller);
     });
     afterEach(() => Promise.all([operator.close(), butler.close()]));

@@ -1,10 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createToken } from '../../src/auth/tokens.ts';
 import type { FactValidity } from '../../src/memory/facts/fact-values.ts';
-import type { Principal } from '../../src/memory/context.ts';
-import { createTestApp, type TestApp } from '../support/app.ts';
-import { testConfig } from '../support/config.ts';
-import { throughEveryDoor, type Caller, type Door, type MatchView } from './doors.ts';
+import { createGuardedApp, type TestApp } from '../support/app.ts';
+import { enrol, throughEveryDoor, type Caller, type Door, type MatchView } from './doors.ts';
 
 describe('what was forgotten', () => {
   let testApp: TestApp;
@@ -13,19 +10,11 @@ describe('what was forgotten', () => {
   let names = 0;
 
   beforeAll(async () => {
-    const config = testConfig();
-    testApp = await createTestApp({ ...config, auth: { ...config.auth, mode: 'required' } });
-    operator = await enrol({ tenantId: 'house', role: 'operator', butler: null });
-    butler = await enrol({ tenantId: 'house', role: 'butler', butler: 'alfred' });
+    testApp = await createGuardedApp();
+    operator = await enrol(testApp, { tenantId: 'house', role: 'operator', butler: null });
+    butler = await enrol(testApp, { tenantId: 'house', role: 'butler', butler: 'alfred' });
   });
   afterAll(() => testApp.close());
-
-  async function enrol(principal: Principal): Promise<Caller> {
-    const admin = testApp.app.createContext({}, { tenantId: principal.tenantId, butler: null, role: 'admin' }).memory;
-    const { role, butler: name } = principal;
-    const { token } = await createToken(admin, { name: role, role, ...(name !== null && { butler: name }) });
-    return { principal, token };
-  }
 
   throughEveryDoor((open) => {
     let byOperator: Door;

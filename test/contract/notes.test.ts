@@ -1,11 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createToken } from '../../src/auth/tokens.ts';
-import type { Principal } from '../../src/memory/context.ts';
-import { createTestApp, type TestApp } from '../support/app.ts';
-import { testConfig } from '../support/config.ts';
+import { createGuardedApp, createTestApp, type TestApp } from '../support/app.ts';
 import { eventTypesOf } from '../support/events.ts';
 import { expectNoDifference } from '../support/verify.ts';
-import { throughEveryDoor, type Caller, type Door } from './doors.ts';
+import { enrol, throughEveryDoor, type Caller, type Door } from './doors.ts';
 
 const digest = /[0-9a-f]{8,}/;
 
@@ -107,21 +104,12 @@ describe('a note of a butler', () => {
   let bertha: Caller;
 
   beforeAll(async () => {
-    const config = testConfig();
-    testApp = await createTestApp({ ...config, auth: { ...config.auth, mode: 'required' } });
-    operator = await enrol({ tenantId: 'house', role: 'operator', butler: null });
-    alfred = await enrol({ tenantId: 'house', role: 'butler', butler: 'alfred' });
-    bertha = await enrol({ tenantId: 'house', role: 'butler', butler: 'bertha' });
+    testApp = await createGuardedApp();
+    operator = await enrol(testApp, { tenantId: 'house', role: 'operator', butler: null });
+    alfred = await enrol(testApp, { tenantId: 'house', role: 'butler', butler: 'alfred' });
+    bertha = await enrol(testApp, { tenantId: 'house', role: 'butler', butler: 'bertha' });
   });
   afterAll(() => testApp.close());
-
-  async function enrol(principal: Principal): Promise<Caller> {
-    const admin = testApp.app.createContext({}, { tenantId: principal.tenantId, butler: null, role: 'admin' }).memory;
-    const { role, butler: name } = principal;
-    const given = { name: name ?? role, role, ...(name !== null && { butler: name }) };
-    const { token } = await createToken(admin, given);
-    return { principal, token };
-  }
 
   throughEveryDoor((open) => {
     it('is in its own scope, where no other butler finds it, and global where an operator stores it', async () => {

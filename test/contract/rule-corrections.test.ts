@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createToken } from '../../src/auth/tokens.ts';
-import type { Principal } from '../../src/memory/context.ts';
 import { handleOf } from '../../src/shared/handles.ts';
-import { createTestApp, type TestApp } from '../support/app.ts';
-import { testConfig } from '../support/config.ts';
+import { createGuardedApp, type TestApp } from '../support/app.ts';
 import { expectNoDifference } from '../support/verify.ts';
-import { throughEveryDoor, type Caller, type Door, type View } from './doors.ts';
+import { enrol, throughEveryDoor, type Caller, type Door, type View } from './doors.ts';
 
 describe('a rule that is corrected', () => {
   let testApp: TestApp;
@@ -15,20 +12,12 @@ describe('a rule that is corrected', () => {
   let names = 0;
 
   beforeAll(async () => {
-    const config = testConfig();
-    testApp = await createTestApp({ ...config, auth: { ...config.auth, mode: 'required' } });
-    operator = await enrol({ tenantId: 'house', role: 'operator', butler: null });
-    alfred = await enrol({ tenantId: 'house', role: 'butler', butler: 'alfred' });
+    testApp = await createGuardedApp();
+    operator = await enrol(testApp, { tenantId: 'house', role: 'operator', butler: null });
+    alfred = await enrol(testApp, { tenantId: 'house', role: 'butler', butler: 'alfred' });
   });
   afterAll(() => testApp.close());
   afterEach(() => expectNoDifference(testApp.core));
-
-  async function enrol(principal: Principal): Promise<Caller> {
-    const admin = testApp.app.createContext({}, { tenantId: principal.tenantId, butler: null, role: 'admin' }).memory;
-    const { role, butler: name } = principal;
-    const { token } = await createToken(admin, { name: role, role, ...(name !== null && { butler: name }) });
-    return { principal, token };
-  }
 
   throughEveryDoor((open) => {
     let door: Door;

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createToken } from '../../src/auth/tokens.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { newRequestContext } from '../../src/shared/request-context.ts';
-import { createTestApp, type TestApp } from '../support/app.ts';
-import { testConfig } from '../support/config.ts';
+import { createGuardedApp, type TestApp } from '../support/app.ts';
 import { storeEpisode, storeFact } from '../support/writes.ts';
 
 let testApp: TestApp;
@@ -17,8 +16,7 @@ const context = (): MemoryContext => ({
 });
 
 beforeAll(async () => {
-  const config = testConfig();
-  testApp = await createTestApp({ ...config, auth: { ...config.auth, mode: 'required' } });
+  testApp = await createGuardedApp();
   for (const role of ['butler', 'operator', 'admin']) {
     const { token } = await createToken(context(), {
       role,

@@ -23,8 +23,7 @@ import { roles, type Role } from '../../src/memory/context.ts';
 import { permissions, type Action } from '../../src/memory/permissions.ts';
 import { operationKinds, roleReference, type RoleReferenceRow } from '../../scripts/docs/role-reference.ts';
 import { knownPaths } from '../../src/http/routes.ts';
-import { createTestApp, type TestApp } from '../support/app.ts';
-import { testConfig } from '../support/config.ts';
+import { createGuardedApp, type TestApp } from '../support/app.ts';
 import { storeEpisode, storeFact, storeRule } from '../support/writes.ts';
 
 /** The table in docs/security.md is written from the same rows: what it says is what happens. */
@@ -33,8 +32,7 @@ let testApp: TestApp;
 const tokens = new Map<string, string>();
 
 beforeAll(async () => {
-  const config = testConfig();
-  testApp = await createTestApp({ ...config, auth: { ...config.auth, mode: 'required' } });
+  testApp = await createGuardedApp();
   await installQueue(testApp.core.db);
   const { memory } = testApp.app.createContext({}, { tenantId: 'house', butler: null, role: 'admin' });
   for (const role of roles) tokens.set(role, (await createToken(memory, { name: role, role, butler: 'home' })).token);

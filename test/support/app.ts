@@ -43,3 +43,8 @@ export async function createTestApp(config = testConfig(), logger = createLogger
     },
   };
 }
+
+/** The same where every request must say by its token who asks. */
+export function createGuardedApp(config = testConfig()): Promise<TestApp> {
+  return createTestApp({ ...config, auth: { ...config.auth, mode: 'required' } });
+}
