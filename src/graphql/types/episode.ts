@@ -2,6 +2,7 @@ import { batchLimit, findEpisode, ingestEpisodes, isThere, storeEpisode } from '
 import { maskFor } from '../../memory/hidden-spans.ts';
 import { segmentLimit, segmentsOf, type Segment, type SegmentSpeaker } from '../../memory/episodes/segments.ts';
 import { builder } from '../builder.ts';
+import { idempotencyKey, labels } from '../input-fields.ts';
 import { ConsolidationStatusEnum } from '../enums.ts';
 import { writeResult } from '../results.ts';
 import { MemoryInterface } from './memory.ts';
@@ -101,13 +102,12 @@ const StoreEpisodeInput = builder.inputType('StoreEpisodeInput', {
     sessionId: t.string({ description: 'UUID of the session it was observed in. Blank counts as absent.' }),
     importance: t.float({ description: 'From 1 (trivial) to 10 (vital). Default 5.' }),
     observedAt: t.field({ type: 'DateTime', description: 'When it happened, if that was not just now.' }),
-    tags: t.stringList({ description: 'Words to filter by; at most 64.' }),
-    metadata: t.field({ type: 'JSONObject', description: 'Anything structured that should come back with it.' }),
+    ...labels(t),
     segments: t.field({
       type: [SegmentInputRef],
       description: `The parts of it by speaker, at most ${segmentLimit}. A segment can only lower trust: text of a tool or document is never learned from, and what a user or assistant segment quotes is still left out.`,
     }),
-    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
+    idempotencyKey: idempotencyKey(t),
   }),
 });
 

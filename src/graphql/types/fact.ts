@@ -9,6 +9,7 @@ import { readablePredicate } from '../../memory/facts/note-key.ts';
 import { isSealedRow } from '../../encryption/sealing.ts';
 import { viewedAt } from '../../memory/history/snapshots.ts';
 import { builder } from '../builder.ts';
+import { idempotencyKey, labels, source } from '../input-fields.ts';
 import { findSourceId } from '../loaders.ts';
 import { MemoryInterface } from './memory.ts';
 import { asNode } from '../nodes.ts';
@@ -97,14 +98,8 @@ const StoreFactInput = builder.inputType('StoreFactInput', {
     confidence: t.float({ description: 'From 0 to 1. Default 1.' }),
     scope: t.string({ description: 'Visibility: "global", or the name of one butler. Default global.' }),
     kind: t.field({ type: FactKindEnum, description: 'An event is never superseded. Default state.' }),
-    tags: t.stringList({ description: 'Words to filter by; at most 64.' }),
-    metadata: t.field({ type: 'JSONObject', description: 'Anything structured that should come back with it.' }),
-    sourceButler: t.string({
-      description: 'The butler that learned it. Default: the caller. The role butler can name only itself.',
-    }),
-    sourceEpisodeId: t.string({
-      description: 'UUID or handle of the episode it was learned from; a link is made to it.',
-    }),
+    ...labels(t),
+    ...source(t),
     observedAt: t.field({ type: 'DateTime', description: 'When it was observed. An event has now as its default.' }),
     validFrom: t.field({ type: 'DateTime', description: 'Since when it is true, if that is known.' }),
     validTo: t.field({ type: 'DateTime', description: 'Until when it is true, if that is known.' }),
@@ -116,7 +111,7 @@ const StoreFactInput = builder.inputType('StoreFactInput', {
       description:
         'Whether the predicate holds several values: true keeps the other values, false supersedes them all. Default: the configuration says so; likes, dislikes, speaks, allergic_to, has_child and member_of do.',
     }),
-    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
+    idempotencyKey: idempotencyKey(t),
   }),
 });
 

@@ -12,6 +12,7 @@ import { readTimeline, type TimelineEntry } from '../../memory/history/timeline.
 import { undoEvent } from '../../memory/history/undo.ts';
 import { checkDate } from '../../memory/values.ts';
 import { builder } from '../builder.ts';
+import { idempotencyKey } from '../input-fields.ts';
 import { ChangeKindEnum, MemoryTypeEnum, ValidityEnum } from '../enums.ts';
 import { readPage, totalCount } from '../pages.ts';
 import { writeResult } from '../results.ts';
@@ -238,7 +239,7 @@ const UndoInput = builder.inputType('UndoInput', {
   description: 'Which change is to be taken back.',
   fields: (t) => ({
     eventId: t.string({ required: true, description: 'UUID of the event that records it.' }),
-    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
+    idempotencyKey: idempotencyKey(t),
   }),
 });
 

@@ -12,6 +12,7 @@ import {
 } from '../../memory/links/link-graph.ts';
 import { memoryTypeOf } from '../../memory/memories.ts';
 import { builder } from '../builder.ts';
+import { idempotencyKey } from '../input-fields.ts';
 import { asNode } from '../nodes.ts';
 import { LinkDirectionEnum, MemoryTypeEnum, RelationEnum } from '../enums.ts';
 import { limitComplexity, limitDescription, readLimit, usualLimit } from '../limits.ts';
@@ -160,7 +161,7 @@ const LinkMemoriesInput = builder.inputType('LinkMemoriesInput', {
     source: t.field({ type: MemoryReferenceInput, required: true, description: 'Where the link starts.' }),
     target: t.field({ type: MemoryReferenceInput, required: true, description: 'Where it ends.' }),
     relation: t.field({ type: RelationEnum, required: true, description: 'How the source relates to the target.' }),
-    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
+    idempotencyKey: idempotencyKey(t),
   }),
 });
 

@@ -20,6 +20,7 @@ import { forget, type Forgotten } from '../../retrieval/forget.ts';
 import { checkOptionalUuid } from '../../memory/values.ts';
 import { handleOf } from '../../shared/handles.ts';
 import { builder, decodeGlobalId } from '../builder.ts';
+import { idempotencyKey } from '../input-fields.ts';
 import { countReferenceArgument } from '../count-reference.ts';
 import { GenerationEnum, MemoryTypeEnum } from '../enums.ts';
 import { writeResult } from '../results.ts';
@@ -126,7 +127,7 @@ const MemoryWriteInput = builder.inputType('MemoryWriteInput', {
   fields: (t) => ({
     type: t.field({ type: MemoryTypeEnum, required: true, description: 'The memory type: episode, fact or rule.' }),
     id: t.string({ required: true, description: 'UUID or handle of the memory.' }),
-    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
+    idempotencyKey: idempotencyKey(t),
   }),
 });
 
@@ -161,7 +162,7 @@ const ForgetMemoryInput = builder.inputType('ForgetMemoryInput', {
       description:
         'Whether to forget the episodes that say it, too. Default false: only what they say of it is hidden.',
     }),
-    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
+    idempotencyKey: idempotencyKey(t),
   }),
 });
 

@@ -1,6 +1,7 @@
 import { findLookAlikes } from '../../memory/facts/look-alikes.ts';
 import { storeNote } from '../../memory/facts/notes.ts';
 import { builder } from '../builder.ts';
+import { idempotencyKey } from '../input-fields.ts';
 import { GenerationEnum } from '../enums.ts';
 import { writeResult } from '../results.ts';
 import { FactRef, supersededFact } from './fact.ts';
@@ -20,7 +21,7 @@ const StoreNoteInput = builder.inputType('StoreNoteInput', {
       description:
         'UUID or handle of a live fact or note that this one replaces, such as one of `similar` in an earlier answer. Not with eden.',
     }),
-    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
+    idempotencyKey: idempotencyKey(t),
   }),
 });
 

@@ -7,6 +7,7 @@ import {
   type QuarantineStatus,
 } from '../../memory/quarantine/quarantine.ts';
 import { builder } from '../builder.ts';
+import { idempotencyKey } from '../input-fields.ts';
 import { readPage, totalCount } from '../pages.ts';
 import { writeResult } from '../results.ts';
 
@@ -91,7 +92,7 @@ const DecideQuarantinedInput = builder.inputType('DecideQuarantinedInput', {
   description: 'Which item is decided.',
   fields: (t) => ({
     id: t.string({ required: true, description: 'UUID of the item, from `quarantine`.' }),
-    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
+    idempotencyKey: idempotencyKey(t),
   }),
 });
 

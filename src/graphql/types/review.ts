@@ -9,6 +9,7 @@ import {
 } from '../../memory/reviews/reviews.ts';
 import { settleReview } from '../../memory/reviews/settle-review.ts';
 import { builder } from '../builder.ts';
+import { idempotencyKey } from '../input-fields.ts';
 import type { GraphQLContext } from '../context.ts';
 import { readPage, totalCount } from '../pages.ts';
 import { writeResult } from '../results.ts';
@@ -136,7 +137,7 @@ const SettleReviewInput = builder.inputType('SettleReviewInput', {
       required: true,
       description: 'The decision: one fact supersedes the other, or both stay.',
     }),
-    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
+    idempotencyKey: idempotencyKey(t),
   }),
 });
 

@@ -6,6 +6,7 @@ import { markRule } from '../../memory/rules/rule-marks.ts';
 import { pastMoment, viewedAt } from '../../memory/history/snapshots.ts';
 import { maskFor } from '../../memory/hidden-spans.ts';
 import { builder } from '../builder.ts';
+import { idempotencyKey, labels, source } from '../input-fields.ts';
 import { findSourceId, loadersOf } from '../loaders.ts';
 import { MemoryInterface } from './memory.ts';
 import { MaturityEnum, PermanenceEnum, ValidityEnum } from '../enums.ts';
@@ -107,19 +108,13 @@ const StoreRuleInput = builder.inputType('StoreRuleInput', {
     }),
     scope: t.string({ description: 'Scope: "global", or the name of one butler. Default global.' }),
     importance: t.float({ description: 'From 1 (trivial) to 10 (vital). Default 5.' }),
-    tags: t.stringList({ description: 'Words to filter by; at most 64.' }),
-    metadata: t.field({ type: 'JSONObject', description: 'Anything structured that should come back with it.' }),
-    sourceButler: t.string({
-      description: 'The butler that learned it. Default: the caller. The role butler can name only itself.',
-    }),
-    sourceEpisodeId: t.string({
-      description: 'UUID or handle of the episode it was learned from; a link is made to it.',
-    }),
+    ...labels(t),
+    ...source(t),
     supersedes: t.string({
       description:
         'UUID or handle of a rule of the same scope that it replaces: that one is forgotten, and undo brings it back. The role butler replaces its own rules only.',
     }),
-    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
+    idempotencyKey: idempotencyKey(t),
   }),
 });
 
@@ -143,7 +138,7 @@ const MarkRuleInput = builder.inputType('MarkRuleInput', {
     reason: t.string({ description: 'Why it helped or did harm; a warning made of the rule will say it.' }),
     evidence: t.field({ type: 'JSONObject', description: 'Anything structured that backs the judgement.' }),
     sessionId: t.string({ description: 'UUID of the session it was applied in.' }),
-    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
+    idempotencyKey: idempotencyKey(t),
   }),
 });
 
@@ -151,7 +146,7 @@ const RuleWriteInput = builder.inputType('RuleWriteInput', {
   description: 'Which rule is meant.',
   fields: (t) => ({
     ruleId: t.string({ required: true, description: 'UUID or handle of the rule.' }),
-    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
+    idempotencyKey: idempotencyKey(t),
   }),
 });
 
@@ -164,7 +159,7 @@ const EditRuleInput = builder.inputType('EditRuleInput', {
     importance: t.float({ description: 'From 1 (trivial) to 10 (vital). Kept if not given.' }),
     tags: t.stringList({ description: 'Words to filter by. Kept if not given.' }),
     metadata: t.field({ type: 'JSONObject', description: 'Kept if not given.' }),
-    idempotencyKey: t.string({ description: 'The same key and input again give the first answer and change nothing.' }),
+    idempotencyKey: idempotencyKey(t),
   }),
 });
 
