@@ -1,25 +1,15 @@
 import { createHash } from 'node:crypto';
-import { v7 as uuidv7 } from 'uuid';
-import type { Prisma } from '../../generated/prisma/client.ts';
 import { keyedDigest } from '../../encryption/data-key.ts';
-import {
-  asStored,
-  createRedactor,
-  omissionsOf,
-  type Omissions,
-  type RedactedText,
-  type Redactor,
-} from '../../redaction/redactor.ts';
+import { asStored, createRedactor, omissionsOf, type RedactedText, type Redactor } from '../../redaction/redactor.ts';
 import { invalidInput } from '../../shared/errors.ts';
 import { permanences, type Permanence } from '../confidence.ts';
 import type { MemoryContext } from '../context.ts';
 import { isToBeSealed, prepareSealing, useActiveKey } from '../../encryption/data-keys.ts';
-import { normaliseMetadata, type KeptMetadata } from '../metadata.ts';
-import { requireButler, requireScope } from '../reach.ts';
+import { normaliseLearned, type LearnedInput, type LearnedValues } from '../learned-values.ts';
 import { sealedPlaceholder } from '../../encryption/sealing.ts';
-import { normaliseContent, normaliseKey, normaliseLabel } from '../text.ts';
+import { normaliseContent, normaliseLabel } from '../text.ts';
 import { findGloss, predicateKey } from './lexicon.ts';
-import { checkDate, checkNumber, checkOneOf, checkOptionalUuid, globalScope, normaliseTags } from '../values.ts';
+import { checkDate, checkNumber, checkOneOf } from '../values.ts';
 import { isNote, namesNote, noteName, notePredicate } from './note-key.ts';
 
 export const factKinds = ['state', 'event'] as const;
@@ -35,52 +25,32 @@ export function isLive(validity: unknown): boolean {
   return liveValidities.some((live) => live === validity);
 }
 
-export interface StoreFactInput {
+export interface StoreFactInput extends LearnedInput {
   subject: string;
   predicate: string;
-  content: string;
-  importance?: number | null | undefined;
   permanence?: string | null | undefined;
   confidence?: number | null | undefined;
-  scope?: string | null | undefined;
   kind?: string | null | undefined;
-  tags?: readonly string[] | null | undefined;
-  metadata?: Prisma.InputJsonObject | null | undefined;
-  sourceButler?: string | null | undefined;
-  sourceEpisodeId?: string | null | undefined;
   observedAt?: Date | null | undefined;
   validFrom?: Date | null | undefined;
   validTo?: Date | null | undefined;
-  /** A live fact that this one replaces, although its predicate or subject has another key. */
-  supersedes?: string | null | undefined;
   /** Whether the predicate holds several values. By default the configuration says so. */
   several?: boolean | null | undefined;
-  idempotencyKey?: string | null | undefined;
 }
 
-export interface FactValues {
-  id: string;
+export interface FactValues extends LearnedValues {
   subject: RedactedText;
   predicate: RedactedText;
   /** What facts of one meaning share, whatever their predicates are called. */
   predicateKey: string;
   /** Tells the values of a predicate that holds several; empty for others. */
   valueKey: string;
-  content: RedactedText;
-  scope: string;
   kind: FactKind;
-  importance: number;
   confidence: number;
   permanence: Permanence;
-  tags: RedactedText[];
-  metadata: KeptMetadata;
-  sourceButler: string | null;
-  sourceEpisodeId: string | null;
   observedAt: Date | null;
   validFrom: Date | null;
   validTo: Date | null;
-  /** What redaction removed; not a column. */
-  omissions: Omissions;
   /** Whether the database gets its content, tags and metadata encrypted. */
   isSealed: boolean;
 }
@@ -115,23 +85,15 @@ export function normaliseFact(context: MemoryContext, input: StoreFactInput): Fa
   const names = normaliseNames(redactor, input, content);
   const key = isNote(names) ? names.predicate : predicateKey(names.predicate);
   const values: FactValues = {
-    id: uuidv7(),
     ...names,
+    ...normaliseLearned(context, redactor, input),
     predicateKey: key,
     // An event shares its key freely, so that it needs no value in it.
     valueKey: input.kind !== 'event' && (input.several ?? holdsSeveral(context, key)) ? digestValue(content) : '',
     content,
-    scope: requireScope(context, normaliseKey(redactor, 'scope', input.scope ?? globalScope)),
     kind: checkOneOf('kind', input.kind ?? 'state', factKinds),
-    importance: checkNumber('importance', input.importance ?? 5, 1, 10),
     confidence: checkNumber('confidence', input.confidence ?? 1, 0, 1),
     permanence: checkOneOf('permanence', input.permanence ?? 'standard', permanences),
-    tags: normaliseTags(redactor, input.tags),
-    metadata: normaliseMetadata(redactor, 'metadata', input.metadata ?? {}),
-    sourceButler: input.sourceButler
-      ? requireButler(context, normaliseKey(redactor, 'source_butler', input.sourceButler), 'source_butler')
-      : context.principal.butler,
-    sourceEpisodeId: checkOptionalUuid('source_episode_id', input.sourceEpisodeId),
     observedAt: checkDate('observed_at', input.observedAt),
     validFrom: checkDate('valid_from', input.validFrom),
     validTo: checkDate('valid_to', input.validTo),

@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from 'uuid';
 import type { Columns } from '../../db/queries/memories.ts';
 import {
   listForgottenMoments,
@@ -8,8 +7,8 @@ import {
   lockRuleTexts,
   type SameRule,
 } from '../../db/queries/rules.ts';
-import type { Prisma, Rule } from '../../generated/prisma/client.ts';
-import { createRedactor, omissionsOf, type Omissions, type RedactedText } from '../../redaction/redactor.ts';
+import type { Rule } from '../../generated/prisma/client.ts';
+import { createRedactor, omissionsOf } from '../../redaction/redactor.ts';
 import { describeGiven, invalidInput, MemoryError } from '../../shared/errors.ts';
 import type { MemoryContext } from '../context.ts';
 import { embedOne, type EmbeddedText } from '../embed.ts';
@@ -18,31 +17,20 @@ import { mutateOnce } from '../idempotency.ts';
 import type { Span } from '../spans.ts';
 import { createLink, linkToSource, requireEpisode, type MemoryReference, type NewLink } from '../links/links.ts';
 import { getMemory, referenceKey } from '../memories.ts';
-import { normaliseMetadata, type KeptMetadata } from '../metadata.ts';
+import { normaliseLearned, type LearnedInput, type LearnedValues } from '../learned-values.ts';
 import { changeMemory, createMemory, mapWritten, type Mutation, type Written } from '../mutation.ts';
 import { authorize, authorizeTarget } from '../permissions.ts';
-import { onlyButlerOf, requireButler, requireScope } from '../reach.ts';
+import { onlyButlerOf } from '../reach.ts';
 import { resolveOptionalId } from '../resolve-id.ts';
-import { normaliseContent, normaliseKey } from '../text.ts';
-import { checkNumber, checkOptionalUuid, globalScope, normaliseTags } from '../values.ts';
+import { normaliseContent } from '../text.ts';
 
 export type { Rule };
 
 export const ruleValidities = ['active', 'fading', 'expired', 'retracted'] as const;
 
-export interface StoreRuleInput {
-  content: string;
-  scope?: string | null | undefined;
-  importance?: number | null | undefined;
+export interface StoreRuleInput extends LearnedInput {
   /** Whether the user asked for it, as opposed to a rule that was learned. */
   askedByUser?: boolean | null | undefined;
-  tags?: readonly string[] | null | undefined;
-  metadata?: Prisma.InputJsonObject | null | undefined;
-  sourceButler?: string | null | undefined;
-  sourceEpisodeId?: string | null | undefined;
-  /** The rule that it replaces. */
-  supersedes?: string | null | undefined;
-  idempotencyKey?: string | null | undefined;
 }
 
 export const candidateConfidence = 0.5;
@@ -167,34 +155,16 @@ async function confirmStored(
   await changeMemory(mutation, { type: 'rule', id }, 'rule.confirmed', columns, { omissions });
 }
 
-export interface RuleValues {
-  id: string;
-  content: RedactedText;
-  scope: string;
-  importance: number;
-  tags: RedactedText[];
-  metadata: KeptMetadata;
-  sourceButler: string | null;
-  sourceEpisodeId: string | null;
+export interface RuleValues extends LearnedValues {
   /** Not a column: `askedByUserAt` is. */
   askedByUser: boolean;
-  /** What redaction removed; not a column. */
-  omissions: Omissions;
 }
 
 export function normaliseRule(context: MemoryContext, input: StoreRuleInput): RuleValues {
   const redactor = createRedactor(context);
   const values = {
-    id: uuidv7(),
     content: normaliseContent(redactor, 'content', input.content),
-    scope: requireScope(context, normaliseKey(redactor, 'scope', input.scope ?? globalScope)),
-    importance: checkNumber('importance', input.importance ?? 5, 1, 10),
-    tags: normaliseTags(redactor, input.tags),
-    metadata: normaliseMetadata(redactor, 'metadata', input.metadata ?? {}),
-    sourceButler: input.sourceButler
-      ? requireButler(context, normaliseKey(redactor, 'source_butler', input.sourceButler), 'source_butler')
-      : context.principal.butler,
-    sourceEpisodeId: checkOptionalUuid('source_episode_id', input.sourceEpisodeId),
+    ...normaliseLearned(context, redactor, input),
     askedByUser: input.askedByUser ?? false,
   };
   return { ...values, omissions: omissionsOf(redactor) };
