@@ -126,44 +126,44 @@ export async function compareCounters(client: TenantClient): Promise<ReplayedRow
  * Runs without events, or with erased ones, are left out.
  */
 export async function compareRuns(client: TenantClient): Promise<ReplayedRow[]> {
-  const { tenantId } = client;
-  return client.$queryRaw`
-    WITH last AS (
-      SELECT DISTINCT ON (entity_id) entity_id, payload FROM memory_events
-      WHERE tenant_id = ${tenantId} AND entity_type = 'consolidation_run' ORDER BY entity_id, sequence DESC
-    ), compared AS (
-      SELECT r.id::text, to_jsonb(r) - 'lease_expires_at' AS stored,
-        nullif(last.payload->'after', 'null') - 'lease_expires_at' AS replayed
-      FROM consolidation_runs r JOIN last ON last.entity_id = r.id::text
-      WHERE r.tenant_id = ${tenantId} AND NOT last.payload ? 'erased'
-    )
-    SELECT id, stored, replayed FROM compared WHERE ${knownColumns} IS DISTINCT FROM replayed ORDER BY id`;
+  return compareWithLastEvent(client, {
+    entityType: 'consolidation_run',
+    table: 'consolidation_runs',
+    notReplayed: 'lease_expires_at',
+    condition: `last.entity_id IS NOT NULL AND NOT last.payload ? 'erased'`,
+  });
 }
 
 /** Compares reviews with what the last event of each left. A review goes with its facts, without an event. */
 export async function compareReviews(client: TenantClient): Promise<ReplayedRow[]> {
-  const { tenantId } = client;
-  return client.$queryRaw`
-    WITH last AS (
-      SELECT DISTINCT ON (entity_id) entity_id, payload FROM memory_events
-      WHERE tenant_id = ${tenantId} AND entity_type = 'review' ORDER BY entity_id, sequence DESC
-    ), compared AS (
-      SELECT r.id::text, to_jsonb(r) AS stored, nullif(last.payload->'after', 'null') AS replayed
-      FROM reviews r LEFT JOIN last ON last.entity_id = r.id::text WHERE r.tenant_id = ${tenantId}
-    )
-    SELECT id, stored, replayed FROM compared WHERE ${knownColumns} IS DISTINCT FROM replayed ORDER BY id`;
+  return compareWithLastEvent(client, { entityType: 'review', table: 'reviews' });
 }
 
 /** Compares quarantined items with what the last event of each left, which has no text. An item goes with its episode. */
 export async function compareQuarantine(client: TenantClient): Promise<ReplayedRow[]> {
+  return compareWithLastEvent(client, {
+    entityType: 'quarantined_item',
+    table: 'quarantined_items',
+    notReplayed: 'content',
+  });
+}
+
+/** Compares the rows of a table that meet the condition; `last` in it is the last event of each. */
+async function compareWithLastEvent(
+  client: TenantClient,
+  given: { entityType: string; table: string; notReplayed?: string; condition?: string },
+): Promise<ReplayedRow[]> {
+  const { entityType, table, notReplayed = '', condition = 'true' } = given;
   const { tenantId } = client;
   return client.$queryRaw`
     WITH last AS (
       SELECT DISTINCT ON (entity_id) entity_id, payload FROM memory_events
-      WHERE tenant_id = ${tenantId} AND entity_type = 'quarantined_item' ORDER BY entity_id, sequence DESC
+      WHERE tenant_id = ${tenantId} AND entity_type = ${entityType} ORDER BY entity_id, sequence DESC
     ), compared AS (
-      SELECT q.id::text, to_jsonb(q) - 'content' AS stored, nullif(last.payload->'after', 'null') AS replayed
-      FROM quarantined_items q LEFT JOIN last ON last.entity_id = q.id::text WHERE q.tenant_id = ${tenantId}
+      SELECT r.id::text, to_jsonb(r) - ${notReplayed}::text AS stored,
+        nullif(last.payload->'after', 'null') - ${notReplayed}::text AS replayed
+      FROM ${Prisma.raw(table)} r LEFT JOIN last ON last.entity_id = r.id::text
+      WHERE r.tenant_id = ${tenantId} AND ${Prisma.raw(condition)}
     )
     SELECT id, stored, replayed FROM compared WHERE ${knownColumns} IS DISTINCT FROM replayed ORDER BY id`;
 }
