@@ -72,7 +72,7 @@ export default defineConfig({
     projects: projects.map((test) => ({ extends: true, test })),
     reporters: [new QuietReporter(process.env['BUTLER_TEST_RESULTS'])],
     silent: 'passed-only',
-    setupFiles: ['test/support/fail-on-warning.ts'],
+    setupFiles: ['test/support/fail-on-warning.ts', 'test/support/count-cpu.ts'],
     pool: 'forks',
     // Every file makes its own database, server and home. To load the product anew for each took a quarter of the time.
     isolate: false,

@@ -1,6 +1,7 @@
 // `npm test`: every test, on the embedded database and on PostgreSQL; exhaustive ones in their short form.
 //   node scripts/test.mjs [--engine pglite|postgres] [--drills | --all] [--slowest] [arguments for vitest, such as a file filter]
-// --drills runs the exhaustive tests in their long form, --all the one after the other. --slowest lists the slowest files.
+// --drills runs the exhaustive tests in their long form, --all the one after the other. --slowest lists the files that
+// keep a processor busy longest, and how long a phase did in all.
 // PostgreSQL is the server that TEST_DATABASE_URL names, or one that this script starts and stops itself.
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -51,8 +52,7 @@ async function main() {
   const results = [];
   try {
     for (const phase of phases) {
-      if (available.length > 0 && interruptedBy === undefined)
-        results.push(await runPhase(phase, available, server.url));
+      if (available.length > 0 && interruptedBy === undefined) results.push(await runPhase(phase, available, server));
     }
   } finally {
     server.stop?.();
@@ -152,7 +152,7 @@ function startPostgres() {
     slot.release();
   };
   process.on('exit', stop);
-  return { url, stop };
+  return { url, stop, directory: slot.directory };
 }
 
 /** In a session of its own: a Ctrl-C at the terminal must not end the server before the tests. */
@@ -196,11 +196,12 @@ function isAlive(pid) {
 }
 
 /** All engines in one run of vitest: no core is idle while the last file of one of them ends. */
-async function runPhase(phase, available, databaseUrl) {
+async function runPhase(phase, available, { url: databaseUrl, directory: serverDirectory }) {
   const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
   const directory = mkdtempSync(join(testDirectory(), 'butler-memory-test-'));
   const resultsFile = join(directory, 'results.json');
   const startedAt = Date.now();
+  const cpuSeconds = readCpu(serverDirectory);
   child = spawn(process.execPath, [vitest, 'run', ...vitestArguments], {
     cwd: packageRoot,
     env: {
@@ -217,7 +218,34 @@ async function runPhase(phase, available, databaseUrl) {
   child = undefined;
   const results = readResults(resultsFile, code);
   rmSync(directory, { recursive: true, force: true });
-  return { phase, seconds: Math.round((Date.now() - startedAt) / 1000), ...results };
+  return { phase, seconds: Math.round((Date.now() - startedAt) / 1000), cpuSeconds: cpuSeconds(), ...results };
+}
+
+/** Begins to count; what it returns says the seconds since. Linux only. */
+function readCpu(serverDirectory) {
+  const ticksPerSecond = 100;
+  const ticksOf = (pid) => {
+    try {
+      // The name of the program, in brackets, may hold spaces. Fields 14 to 17: its own time, and of children that ended.
+      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ');
+      return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
+    } catch {
+      return 0;
+    }
+  };
+  const postmaster = () => {
+    const data = serverDirectory && readdirSync(serverDirectory).find((name) => name.startsWith('data-'));
+    return data ? readFileSync(join(serverDirectory, data, 'postmaster.pid'), 'utf8').split('\n')[0] : undefined;
+  };
+  const now = () => ({ processes: ticksOf('self'), postgres: ticksOf(postmaster()) });
+  const before = now();
+  return () => {
+    const after = now();
+    const since = (name) => Math.round((after[name] - before[name]) / ticksPerSecond);
+    return { processes: since('processes'), postgres: since('postgres') };
+  };
 }
 
 /**
@@ -247,8 +275,8 @@ function report(results, postgresFailure, isPostgresRequired) {
     for (const key of Object.keys(total)) total[key] += counts[key] ?? 0;
   };
   console.log();
-  for (const { phase, seconds, projects, errors, files } of results) {
-    if (isSlowestWanted) printSlowest(files);
+  for (const { phase, seconds, projects, errors, files, cpuSeconds } of results) {
+    if (isSlowestWanted) printSlowest(files, cpuSeconds);
     const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} minutes`;
     console.log(`${phase === 'drills' ? 'Drills' : 'Tests'}, ${time}`);
     for (const [name, counts] of Object.entries(projects)) {
@@ -268,11 +296,15 @@ function report(results, postgresFailure, isPostgresRequired) {
   return total.failed === 0 ? 0 : 1;
 }
 
-function printSlowest(files) {
-  const slowest = files.toSorted((one, other) => other.milliseconds - one.milliseconds).slice(0, 25);
-  for (const { milliseconds, project, file } of slowest) {
-    console.log(`${(milliseconds / 1000).toFixed(1).padStart(7)} s  ${file} (${project})`);
+function printSlowest(files, cpuSeconds) {
+  const inSeconds = (milliseconds) => `${(milliseconds / 1000).toFixed(1).padStart(7)} s`;
+  console.log(' CPU time   duration');
+  const slowest = files.toSorted((one, other) => other.cpuMilliseconds - one.cpuMilliseconds).slice(0, 40);
+  for (const { milliseconds, cpuMilliseconds, project, file } of slowest) {
+    console.log(`${inSeconds(cpuMilliseconds)}  ${inSeconds(milliseconds)}  ${file} (${project})`);
   }
+  const { processes, postgres } = cpuSeconds;
+  console.log(`CPU time ${processes} s${postgres > 0 ? `, of PostgreSQL ${postgres} s` : ''}`);
 }
 
 function inWords({ passed, failed, skipped }) {

@@ -14,7 +14,7 @@ export interface TestResults {
   projects: Record<string, TestCounts>;
   /** Errors outside every test. */
   errors: number;
-  files: { project: string; file: string; milliseconds: number }[];
+  files: { project: string; file: string; milliseconds: number; cpuMilliseconds: number }[];
 }
 
 /** Says nothing of what passes but how far the run has come. Failures are printed in full. */
@@ -66,6 +66,7 @@ function resultsOf(modules: readonly TestModule[], errors: readonly SerializedEr
     project: module.project.name,
     file: module.relativeModuleId,
     milliseconds: Math.round(module.diagnostic().duration + module.diagnostic().collectDuration),
+    cpuMilliseconds: module.meta().cpuMilliseconds ?? 0,
   }));
   return { projects, errors: errors.length, files };
 }
