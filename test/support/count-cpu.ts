@@ -16,6 +16,7 @@ const millisecondsPerTick = 10;
 const own = '/proc/self/stat';
 const before = cpuMilliseconds();
 
+// oxlint-disable-next-line no-empty-pattern -- vitest wants the first argument destructured
 afterAll(({}, { file }) => {
   file.meta.cpuMilliseconds = cpuMilliseconds() - before;
 });
