@@ -11,7 +11,7 @@ import {
   type StartedRun,
 } from '../src/lifecycle/job-runs.ts';
 import type { SweepOptions, SweepReport } from '../src/lifecycle/sweep.ts';
-import { actorOf, createTenantContext, type MemoryContext, type ServerContext } from '../src/memory/context.ts';
+import { nameActor, createTenantContext, type MemoryContext, type ServerContext } from '../src/memory/context.ts';
 import { authorize } from '../src/memory/permissions.ts';
 import { getJob, jobs, type Job, type ServerJob, type ServerSweepOptions } from './jobs.ts';
 import type { Queue } from './queue.ts';
@@ -33,7 +33,7 @@ export function createJobRunner(
     if (job.for === 'tenant') return startRun(caller, job, options);
     const sweep = {
       name: job.name,
-      sweep: () => runServerJob(job, context, queue(), { ...options, actor: actorOf(caller) }),
+      sweep: () => runServerJob(job, context, queue(), { ...options, actor: nameActor(caller) }),
     };
     const started = startUnkeptRun(caller, sweep, options);
     if (!options.dryRun) keepLast(serverRuns, started);

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { join } from 'node:path';
 import { beginMemory, databaseOptions, type MemoryBeginning } from './begin-memory.ts';
 import type { Config } from './config/schema.ts';
-import { codesOf } from './db/database-errors.ts';
+import { listErrorCodes } from './db/database-errors.ts';
 import { openDatabase, type Database } from './db/database.ts';
 import { migrate, type MigrationReport } from './db/migrate.ts';
 import { alignVectorDimensions } from './db/vector-dimensions.ts';
@@ -97,7 +97,7 @@ export async function prepareDatabase(db: Database, config: Config): Promise<Mig
     await installQueue(db);
     return report;
   } catch (error) {
-    throw codesOf(error).includes(insufficientPrivilege) ? mayNotPrepare(db, error) : error;
+    throw listErrorCodes(error).includes(insufficientPrivilege) ? mayNotPrepare(db, error) : error;
   }
 }
 

@@ -2,7 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { renderTable } from './markdown-table.ts';
 import { bindTools } from '../../src/mcp/server.ts';
 import { roles, type Role } from '../../src/memory/context.ts';
-import { actionOf, actions, permissions, type Action } from '../../src/memory/permissions.ts';
+import { requireAction, actions, permissions, type Action } from '../../src/memory/permissions.ts';
 
 /** A row of the permission table, and the MCP tools that do the same. */
 export interface RoleReferenceRow {
@@ -19,7 +19,7 @@ type ActionKind = OperationKind | 'field' | 'route';
 export function roleReference(schema: GraphQLSchema): RoleReferenceRow[] {
   const tools = [...bindTools(schema).values()].map(({ tool, operation: { kind, field } }) => ({
     name: tool.name,
-    action: actionOf(kind, field.name),
+    action: requireAction(kind, field.name),
   }));
   return actions.map((action) => {
     const [kind, name] = action.split(' ') as [ActionKind, string];

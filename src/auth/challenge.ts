@@ -15,7 +15,7 @@ export interface ProtectedResource {
 export function protectedResource(url: string, config: Config): ProtectedResource {
   const { issuer } = config.auth.jwt;
   return {
-    resource: `${addressOf(url, config)}/mcp`,
+    resource: `${buildAddress(url, config)}/mcp`,
     // Tokens of our own come from the command line of the server, which no client can be sent to.
     ...(issuer !== undefined && { authorization_servers: [issuer] as [string] }),
     bearer_methods_supported: ['header'],
@@ -24,12 +24,12 @@ export function protectedResource(url: string, config: Config): ProtectedResourc
 }
 
 export function refuseUnauthenticated(error: MemoryError, url: string, config: Config): Response {
-  const metadata = `${addressOf(url, config)}${protectedResourcePath}/mcp`;
+  const metadata = `${buildAddress(url, config)}${protectedResourcePath}/mcp`;
   const body = { error: { code: error.code, message: error.message, hint: error.hint } };
   const challenge = `Bearer error="invalid_token", resource_metadata="${metadata}"`;
   return Response.json(body, { status: 401, headers: { 'www-authenticate': challenge } });
 }
 
-function addressOf(url: string, { butler }: Config): string {
+function buildAddress(url: string, { butler }: Config): string {
   return (butler.publicUrl ?? new URL(url).origin).replace(/\/$/, '');
 }

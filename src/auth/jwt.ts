@@ -55,7 +55,7 @@ export function createJwtVerifier(config: JwtConfig): JwtVerifier | undefined {
 const signatures = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'] as const;
 
 function findKey({ jwksUrl, keyFile, algorithm }: JwtConfig): JWTVerifyGetKey | Promise<CryptoKey> {
-  if (jwksUrl !== undefined) return keysOf(jwksUrl);
+  if (jwksUrl !== undefined) return loadKeys(jwksUrl);
   const key = readKey(keyFile as string, algorithm);
   // The first use of the key reports the error; an unhandled rejection would end the process.
   key.catch(() => undefined);
@@ -63,7 +63,7 @@ function findKey({ jwksUrl, keyFile, algorithm }: JwtConfig): JWTVerifyGetKey | 
 }
 
 /** The keys that the issuer has now: one that is not among them is asked for again, at most every half a minute. */
-function keysOf(jwksUrl: string): JWTVerifyGetKey {
+function loadKeys(jwksUrl: string): JWTVerifyGetKey {
   const findRemoteKey = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: 5000 });
   return async (header, token) => {
     try {

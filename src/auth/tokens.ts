@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { invalidInput, MemoryError } from '../shared/errors.ts';
 import type { ApiToken, Prisma } from '../generated/prisma/client.ts';
-import { actorOf, roles, type MemoryContext, type Role } from '../memory/context.ts';
+import { nameActor, roles, type MemoryContext, type Role } from '../memory/context.ts';
 import { mutate, type Mutation } from '../memory/mutation.ts';
 import { normaliseKey } from '../memory/text.ts';
 import { createRedactor, type Redactor } from '../redaction/redactor.ts';
@@ -104,7 +104,7 @@ async function issue(
     tenantId,
     id: uuidv7(),
     createdAt: now,
-    createdBy: actorOf(context),
+    createdBy: nameActor(context),
     revokedAt: null,
     lastUsedAt: null,
   };

@@ -74,18 +74,20 @@ export function namedTables<Inner extends z.ZodType>(
 export function listSettings(schema: z.ZodType, path: readonly string[] = []): Setting[] {
   const meta = settingMeta.get(schema);
   if (meta !== undefined) return [{ ...meta, key: path.join('.'), path, schema }];
-  return Object.entries(shapeOf(schema)).flatMap(([name, inner]) => listSettings(inner as z.ZodType, [...path, name]));
+  return Object.entries(unwrapShape(schema)).flatMap(([name, inner]) =>
+    listSettings(inner as z.ZodType, [...path, name]),
+  );
 }
 
 /** The names allowed in the table at a path of the schema. */
 export function listNames(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   const step = (outer: z.ZodType, name: PropertyKey): z.ZodType =>
-    namedInner.get(outer) ?? (shapeOf(outer)[String(name)] as z.ZodType);
+    namedInner.get(outer) ?? (unwrapShape(outer)[String(name)] as z.ZodType);
   const inner = path.reduce<z.ZodType>(step, schema);
-  return Object.keys(shapeOf(inner));
+  return Object.keys(unwrapShape(inner));
 }
 
-function shapeOf(schema: z.ZodType): z.ZodRawShape {
+function unwrapShape(schema: z.ZodType): z.ZodRawShape {
   const shape = tableShapes.get(schema);
   if (shape === undefined) throw new TypeError('a configuration schema is made of table() and setting() only');
   return shape;

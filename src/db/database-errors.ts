@@ -6,7 +6,7 @@ import { MemoryError } from '../shared/errors.ts';
  */
 export function toMemoryError(error: unknown): unknown {
   if (error instanceof MemoryError) return error;
-  const codes = codesOf(error);
+  const codes = listErrorCodes(error);
   if (codes.some((code) => code === '53100' || code === 'ENOSPC' || code === 'EDQUOT')) return storageFull(error);
   if (codes.some((code) => code === '57014' || code === 'P2028')) {
     return new MemoryError('TIMEOUT', 'the database took longer than a statement or transaction may', {
@@ -70,10 +70,10 @@ function isPoolTimeout(error: unknown): boolean {
 }
 
 /** SQLSTATE of an error of `pg`, or of the one that Prisma's adapter wrapped. */
-export function codesOf(error: unknown, depth = 0): string[] {
+export function listErrorCodes(error: unknown, depth = 0): string[] {
   if (typeof error !== 'object' || error === null || depth > 4) return [];
   const { code, originalCode, cause, meta } = error as Record<string, unknown>;
   const own = [code, originalCode].filter((value) => typeof value === 'string');
   const nested = [cause, (meta as Record<string, unknown> | undefined)?.['driverAdapterError']];
-  return [...own, ...nested.flatMap((inner) => codesOf(inner, depth + 1))];
+  return [...own, ...nested.flatMap((inner) => listErrorCodes(inner, depth + 1))];
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Connection, PoolClient, Submittable } from 'pg';
-import { codesOf } from './database-errors.ts';
+import { listErrorCodes } from './database-errors.ts';
 import { databaseValue } from './database-value.ts';
 
 /** A statement with its values; `Prisma.Sql` is one. */
@@ -46,7 +46,7 @@ export class RoundTrips {
 
 /** The name is not known to this connection, or known to it from somebody else. */
 function isLostName(error: unknown): boolean {
-  return codesOf(error).some((code) => code === '26000' || code === '42P05');
+  return listErrorCodes(error).some((code) => code === '26000' || code === '42P05');
 }
 
 function submit(
@@ -134,15 +134,15 @@ function parseOnce(connection: Connection, text: string): string {
 }
 
 function parseAndKeep(connection: Connection, text: string, kept: KeptStatements): string {
-  const name = nameOf(text);
+  const name = nameStatement(text);
   if (kept.get(name) === true) return name;
-  if (kept.size >= mostKept) letOldestGo(connection, kept);
+  if (kept.size >= mostKept) evictOldest(connection, kept);
   kept.set(name, true);
   connection.parse({ name, text, types: [] }, true);
   return name;
 }
 
-function letOldestGo(connection: Connection, kept: KeptStatements): void {
+function evictOldest(connection: Connection, kept: KeptStatements): void {
   const [oldest] = kept.rkeys();
   if (oldest === undefined) return;
   kept.delete(oldest);
@@ -153,7 +153,7 @@ function letOldestGo(connection: Connection, kept: KeptStatements): void {
 const names = new LRUCache<string, string>({ max: 128 });
 
 /** Names a statement by its text, so that equal names on one connection mean the same statement. */
-function nameOf(text: string): string {
+function nameStatement(text: string): string {
   const known = names.get(text);
   if (known !== undefined) return known;
   const name = `butler_${hash('sha256', text).slice(0, 32)}`;

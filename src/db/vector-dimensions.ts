@@ -38,12 +38,12 @@ async function resizeSlots(client: PoolClient, dimensions: number): Promise<void
 async function slotsToResize(client: PoolClient, dimensions: number): Promise<Slot[]> {
   const found: Slot[] = [];
   for (const slot of slots) {
-    if ((await dimensionsOf(client, slot)) !== dimensions && !(await isInUse(client, slot))) found.push(slot);
+    if ((await readDimensions(client, slot)) !== dimensions && !(await isInUse(client, slot))) found.push(slot);
   }
   return found;
 }
 
-async function dimensionsOf(client: PoolClient, { column }: Slot): Promise<number> {
+async function readDimensions(client: PoolClient, { column }: Slot): Promise<number> {
   const { rows } = await client.query<{ dimensions: number }>(
     `SELECT atttypmod AS dimensions FROM pg_attribute WHERE attrelid = 'episodes'::regclass AND attname = $1`,
     [column],
@@ -73,7 +73,7 @@ async function resize(client: PoolClient, { column }: Slot, dimensions: number):
 
 async function refuseMisfit(client: PoolClient, configured: number): Promise<void> {
   const sizes: number[] = [];
-  for (const slot of slots) sizes.push(await dimensionsOf(client, slot));
+  for (const slot of slots) sizes.push(await readDimensions(client, slot));
   if (sizes.includes(configured)) return;
   const stored = [...new Set(sizes)].join(' or ');
   throw new MemoryError(

@@ -40,7 +40,7 @@ try {
   computation = loaded;
   reply({ kind: 'ready', dimensions: output.vector.length });
 } catch (error) {
-  reply({ kind: 'failed', message: messageOf(error) });
+  reply({ kind: 'failed', message: readMessage(error) });
   port.close();
 }
 
@@ -129,7 +129,7 @@ async function answer(id: number, input: WorkerInput): Promise<void> {
     const buffers = [output.vector.buffer, ...(output.tokens === null ? [] : [output.tokens.values.buffer])];
     reply({ kind: 'computed', id, output }, buffers as ArrayBuffer[]);
   } catch (error) {
-    reply({ kind: 'refused', id, message: messageOf(error) });
+    reply({ kind: 'refused', id, message: readMessage(error) });
   }
 }
 
@@ -147,7 +147,7 @@ function reply(message: WorkerReply, transfer: ArrayBuffer[] = []): void {
   port.postMessage(message, transfer);
 }
 
-function messageOf(error: unknown): string {
+function readMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }

@@ -11,7 +11,7 @@ const tagBytes = 16;
 export function encrypt(key: Buffer, plaintext: Buffer, binding: readonly string[]): Buffer<ArrayBuffer> {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagBytes });
-  cipher.setAAD(bytesOf(binding));
+  cipher.setAAD(encodeBinding(binding));
   const ciphertext = Buffer.concat([cipher.update(plaintext), cipher.final()]);
   return Buffer.concat([Buffer.of(form), nonce, ciphertext, cipher.getAuthTag()]);
 }
@@ -24,7 +24,7 @@ export function decrypt(key: Buffer, sealed: Uint8Array, binding: readonly strin
   const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
   if (bytes[0] !== form || bytes.length < 1 + nonceBytes + tagBytes) return null;
   const decipher = createDecipheriv(algorithm, key, bytes.subarray(1, 1 + nonceBytes), { authTagLength: tagBytes });
-  decipher.setAAD(bytesOf(binding));
+  decipher.setAAD(encodeBinding(binding));
   decipher.setAuthTag(bytes.subarray(-tagBytes));
   try {
     return Buffer.concat([decipher.update(bytes.subarray(1 + nonceBytes, -tagBytes)), decipher.final()]);
@@ -34,6 +34,6 @@ export function decrypt(key: Buffer, sealed: Uint8Array, binding: readonly strin
 }
 
 /** As JSON, in which no two lists of texts are the same. */
-function bytesOf(binding: readonly string[]): Buffer {
+function encodeBinding(binding: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify(binding));
 }

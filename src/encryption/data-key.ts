@@ -23,7 +23,7 @@ export function newWrappedKey(master: MasterKey, name: DataKeyName): Buffer<Arra
 
 /** Null when it was not wrapped by this master key for this tenant under this id. */
 export function unwrapDataKey(master: MasterKey, name: DataKeyName, wrapped: Uint8Array): DataKey | null {
-  const key = decrypt(master.wrappingKey, wrapped, bindingOf(name));
+  const key = decrypt(master.wrappingKey, wrapped, bindToTenant(name));
   if (key === null) return null;
   return {
     ...name,
@@ -38,15 +38,15 @@ export function rewrapDataKey(
   name: DataKeyName,
   wrapped: Uint8Array,
 ): Buffer<ArrayBuffer> | null {
-  const key = decrypt(from.wrappingKey, wrapped, bindingOf(name));
+  const key = decrypt(from.wrappingKey, wrapped, bindToTenant(name));
   return key === null ? null : wrap(to, name, key);
 }
 
 function wrap(master: MasterKey, name: DataKeyName, key: Buffer): Buffer<ArrayBuffer> {
-  return encrypt(master.wrappingKey, key, bindingOf(name));
+  return encrypt(master.wrappingKey, key, bindToTenant(name));
 }
 
-function bindingOf({ tenantId, id }: DataKeyName): string[] {
+function bindToTenant({ tenantId, id }: DataKeyName): string[] {
   return ['data_keys.wrapped_key', tenantId, id];
 }
 
@@ -68,17 +68,17 @@ export function sealValues(
   const json = Buffer.from(JSON.stringify({ content, tags, metadata }));
   const padded = Buffer.alloc(Math.ceil(json.length / paddedBytes) * paddedBytes, ' ');
   json.copy(padded);
-  return encrypt(key.sealingKey, padded, placeOf(key, factId));
+  return encrypt(key.sealingKey, padded, bindToFact(key, factId));
 }
 
 /** Null when it was not sealed under this key for this fact, or was changed since. */
 export function openValues(key: DataKey, factId: string, sealed: Uint8Array): SealedValues | null {
-  const json = decrypt(key.sealingKey, sealed, placeOf(key, factId));
+  const json = decrypt(key.sealingKey, sealed, bindToFact(key, factId));
   return json === null ? null : (JSON.parse(json.toString()) as SealedValues);
 }
 
 /** Where a ciphertext belongs: it cannot be moved to another fact, tenant or column. */
-function placeOf({ tenantId, id }: DataKeyName, factId: string): string[] {
+function bindToFact({ tenantId, id }: DataKeyName, factId: string): string[] {
   return ['facts.sealed_content', tenantId, id, factId];
 }
 

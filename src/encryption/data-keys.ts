@@ -61,7 +61,7 @@ export async function getDataKey(
   client: TenantClient = context.db.client,
 ): Promise<DataKey> {
   const { tenantId } = context.db;
-  const known = context.vault.dataKeys.get(nameOf(tenantId, id));
+  const known = context.vault.dataKeys.get(nameKey(tenantId, id));
   if (known !== undefined) return known;
   const row = await client.dataKey.findUnique({ where: { tenantId_id: { tenantId, id } } });
   if (row === null) throw new MemoryError('UNREADABLE', `data key ${id} is not there`);
@@ -99,7 +99,7 @@ export function requireMasterKey({ vault }: Pick<KeyContext, 'vault'>): MasterKe
 }
 
 function unwrap({ vault, db: { tenantId } }: KeyContext, { id, ...row }: StoredKey): DataKey {
-  const known = vault.dataKeys.get(nameOf(tenantId, id));
+  const known = vault.dataKeys.get(nameKey(tenantId, id));
   if (known !== undefined) return known;
   const master = findMasterKey(vault, row.masterKeyId);
   if (row.status === 'lost' || master === undefined) {
@@ -110,10 +110,10 @@ function unwrap({ vault, db: { tenantId } }: KeyContext, { id, ...row }: StoredK
   }
   const key = unwrapDataKey(master, { tenantId, id }, row.wrappedKey);
   if (key === null) throw new MemoryError('UNREADABLE', `data key ${id} is not what master key ${master.id} wrapped`);
-  vault.dataKeys.set(nameOf(tenantId, id), key);
+  vault.dataKeys.set(nameKey(tenantId, id), key);
   return key;
 }
 
-function nameOf(tenantId: string, id: string): string {
+function nameKey(tenantId: string, id: string): string {
   return JSON.stringify([tenantId, id]);
 }

@@ -115,12 +115,12 @@ async function open(
   const key = await getDataKey(context, dataKeyId, client).catch((error: unknown) => {
     throw error instanceof MemoryError && error.code === 'UNREADABLE' ? unreadable(id, error.message) : error;
   });
-  const values = openValues(key, id, bytesOf(sealedContent));
+  const values = openValues(key, id, readBytes(sealedContent));
   if (values === null) throw unreadable(id, `what is stored is not what was sealed for it under data key ${key.id}`);
   return values;
 }
 
-function bytesOf(sealed: Uint8Array | string): Uint8Array {
+function readBytes(sealed: Uint8Array | string): Uint8Array {
   return typeof sealed === 'string' ? Buffer.from(sealed.replace(/^\\x/, ''), 'hex') : sealed;
 }
 

@@ -1,5 +1,5 @@
 import { OperationTypeNode, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
-import { actionOf, authorize, type Action } from '../memory/permissions.ts';
+import { requireAction, authorize, type Action } from '../memory/permissions.ts';
 import type { GraphQLContext } from './context.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, GraphQLContext>;
@@ -12,15 +12,15 @@ export function authorizeRootFields(schema: GraphQLSchema): GraphQLSchema {
   for (const kind of Object.values(OperationTypeNode)) {
     const root = schema.getRootType(kind);
     for (const field of Object.values(root?.getFields() ?? {})) {
-      const action = actionOf(kind, field.name);
-      if (field.subscribe !== undefined) field.subscribe = authorized(action, field.subscribe);
-      else if (field.resolve !== undefined) field.resolve = authorized(action, field.resolve);
+      const action = requireAction(kind, field.name);
+      if (field.subscribe !== undefined) field.subscribe = authorizeFirst(action, field.subscribe);
+      else if (field.resolve !== undefined) field.resolve = authorizeFirst(action, field.resolve);
     }
   }
   return schema;
 }
 
-function authorized(action: Action, resolve: Resolver): Resolver {
+function authorizeFirst(action: Action, resolve: Resolver): Resolver {
   return (root, args, context, info) => {
     authorize(context.memory, action);
     return resolve(root, args, context, info);

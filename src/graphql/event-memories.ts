@@ -13,13 +13,13 @@ const together = new WeakMap<EventOfMemory, () => Promise<Memories>>();
 
 export function readMemoriesTogether(context: MemoryContext, events: readonly EventOfMemory[]): void {
   let memories: Promise<Memories> | undefined;
-  const load = (): Promise<Memories> => (memories ??= loadMemories(context, events.flatMap(referencesOf)));
+  const load = (): Promise<Memories> => (memories ??= loadMemories(context, events.flatMap(listReferences)));
   for (const event of events) together.set(event, load);
 }
 
 /** Null when the event is not about a memory, or the memory is not there any more. */
 export async function findMemoryOfEvent(context: MemoryContext, event: EventOfMemory): Promise<StoredRow | null> {
-  const [reference] = referencesOf(event);
+  const [reference] = listReferences(event);
   if (reference === undefined) return null;
   const memories = await together.get(event)?.();
   const row =
@@ -28,7 +28,7 @@ export async function findMemoryOfEvent(context: MemoryContext, event: EventOfMe
   return isGone ? null : row;
 }
 
-function referencesOf({ entityType, entityId }: EventOfMemory): MemoryReference[] {
+function listReferences({ entityType, entityId }: EventOfMemory): MemoryReference[] {
   const type = memoryTypes.find((name) => name === entityType);
   return type === undefined ? [] : [{ type, id: entityId }];
 }

@@ -60,7 +60,7 @@ const validateWithoutSuggestions: typeof validate = (schemaOf, document, rules, 
 function runMasked({ mayIntrospect, logger }: PipelineOptions, run: Run): Run {
   const mask: Mask = (error) => maskError(error, logger, mayIntrospect);
   return (args) => {
-    const { requestContext } = contextOf(args).memory;
+    const { requestContext } = readContext(args).memory;
     return withRequestContext(requestContext, async () => {
       try {
         await recordAccess(args);
@@ -105,7 +105,7 @@ function executeOnce(execute: Run): Run {
 
 function subscribeLimited({ limits, grantWatch }: PipelineOptions, subscribe: Run): Run {
   return (args) => {
-    const { memory, request } = contextOf(args);
+    const { memory, request } = readContext(args);
     const close = limits.openFeed(callerKey(memory.principal));
     const watch = grantWatch.watch(currentAdmission());
     const release = (): void => [close, watch.release].forEach((finish) => finish());
@@ -115,7 +115,7 @@ function subscribeLimited({ limits, grantWatch }: PipelineOptions, subscribe: Ru
 }
 
 /** Yoga adds the HTTP request to the context of operations that came by one. */
-function contextOf({ contextValue }: ExecutionArgs): GraphQLContext & { request?: Request } {
+function readContext({ contextValue }: ExecutionArgs): GraphQLContext & { request?: Request } {
   return contextValue as GraphQLContext & { request?: Request };
 }
 

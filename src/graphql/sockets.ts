@@ -37,13 +37,13 @@ export interface SocketExtra {
 }
 
 /** A browser cannot set the headers of a socket: it says who it is in the message that opens the protocol. */
-function authorizationOf(params: Record<string, unknown> | undefined, { request }: SocketExtra): string | undefined {
+function findAuthorization(params: Record<string, unknown> | undefined, { request }: SocketExtra): string | undefined {
   const given = params?.['authorization'];
   return typeof given === 'string' ? given : request.headers.authorization;
 }
 
 /** What is not a text is no name of a tenant, and is refused as such: who names one must not end up at home. */
-function namedTenantOf(params: Record<string, unknown> | undefined, { request }: SocketExtra): string | undefined {
+function findNamedTenant(params: Record<string, unknown> | undefined, { request }: SocketExtra): string | undefined {
   const given = params?.[tenantHeader] ?? undefined;
   if (given !== undefined) return typeof given === 'string' ? given : JSON.stringify(given);
   const header = request.headers[tenantHeader];
@@ -57,8 +57,8 @@ export function socketOptions(callers: SocketCallers): ServerOptions<Record<stri
   return {
     onConnect: async ({ connectionParams, extra }) => {
       try {
-        const tenant = namedTenantOf(connectionParams, extra);
-        const admission = await callers.authenticate(authorizationOf(connectionParams, extra), tenant);
+        const tenant = findNamedTenant(connectionParams, extra);
+        const admission = await callers.authenticate(findAuthorization(connectionParams, extra), tenant);
         extra.caller = admission.principal;
         takePlace(extra, limits, callers.grantWatch.watch(admission));
         return true;
@@ -79,7 +79,7 @@ export function socketOptions(callers: SocketCallers): ServerOptions<Record<stri
         // graphql-ws closes the connection when this throws.
         try {
           // Rate-limits before the document is parsed and validated, which costs something too.
-          limits.spend(keyOf(extra));
+          limits.spend(nameFollower(extra));
           const document = operations.parse(query);
           const contextValue = callers.createContext(extra.caller);
           const problems = operations.validate(document);
@@ -112,7 +112,7 @@ const unauthorized = 4401;
 
 function takePlace(extra: SocketExtra, limits: Limits, { signal, release }: ReturnType<GrantWatch['watch']>): void {
   try {
-    const leave = limits.openSocket(keyOf(extra));
+    const leave = limits.openSocket(nameFollower(extra));
     extra.leave = () => [leave, release].forEach((finish) => finish());
   } catch (error) {
     release();
@@ -124,7 +124,7 @@ function takePlace(extra: SocketExtra, limits: Limits, { signal, release }: Retu
   if (extra.isClosed === true) extra.leave();
 }
 
-function keyOf({ caller }: SocketExtra): string {
+function nameFollower({ caller }: SocketExtra): string {
   if (caller === undefined) throw new MemoryError('UNAUTHENTICATED', 'authorization: a caller; given none');
   return callerKey(caller);
 }

@@ -22,7 +22,7 @@ import { bindSurface, createMcpServer, selectTools } from '../mcp/server.ts';
 import { recordAccess } from '../memory/accesses.ts';
 import { createActivityFeed, type ActivityFeedTimes } from '../memory/activity/activity-feed.ts';
 import type { MemoryContext, Principal } from '../memory/context.ts';
-import { actionOf, isPermitted, isReadOnly, reaches } from '../memory/permissions.ts';
+import { requireAction, isPermitted, isReadOnly, reaches } from '../memory/permissions.ts';
 import { ReferenceQueue } from '../memory/references.ts';
 import { loadTokenizer } from '../retrieval/context/tokenizers.ts';
 import { describeModel, findModelChanges } from '../memory/embedding-versions.ts';
@@ -199,7 +199,7 @@ export function mcpServers(
       butler: config.butler,
       schema,
       logger,
-      mayCall: ({ kind, field }) => isPermitted({ principal: findPrincipal(caller) }, actionOf(kind, field.name)),
+      mayCall: ({ kind, field }) => isPermitted({ principal: findPrincipal(caller) }, requireAction(kind, field.name)),
       mayBeKept: (id) => mayBeKept(config, id),
       execute: (document, variableValues) => execute({ document, variableValues }, caller),
     });

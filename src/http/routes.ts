@@ -90,7 +90,7 @@ function hasHungUp({ signal }: Request, error: unknown): boolean {
 
 async function route(path: string, request: Request, doors: Doors, requestContext: RequestContext): Promise<Response> {
   const { config } = doors.core;
-  const foreignness = findForeignnessOf(path, request, config);
+  const foreignness = findForeignOrigin(path, request, config);
   if (foreignness !== undefined) {
     doors.metrics.countRefusal('foreign');
     return refuse(403, 'FORBIDDEN', foreignness);
@@ -121,7 +121,7 @@ async function route(path: string, request: Request, doors: Doors, requestContex
   }
 }
 
-function findForeignnessOf(path: string, { url, headers }: Request, config: Config): string | undefined {
+function findForeignOrigin(path: string, { url, headers }: Request, config: Config): string | undefined {
   const origin = headers.get('origin');
   const foreignness = findForeignness(url, origin, config);
   // A link on a page of others may lead to the first page, which tells and does nothing.

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { describeError } from '../shared/describe-error.ts';
 import type { JobRun, Prisma } from '../generated/prisma/client.ts';
-import { actorOf, type MemoryContext } from '../memory/context.ts';
+import { nameActor, type MemoryContext } from '../memory/context.ts';
 import { authorize } from '../memory/permissions.ts';
 import { checkUuid } from '../memory/values.ts';
 import { createRedactor } from '../redaction/redactor.ts';
@@ -38,7 +38,7 @@ const silenceLimitMs = 4 * signIntervalMs;
 export const jobRunStatuses = ['running', 'succeeded', 'failed', 'lost'] as const;
 export type JobRunStatus = (typeof jobRunStatuses)[number];
 
-export function statusOf(run: Pick<JobRun, 'status' | 'lastSignAt'>, now: Date): JobRunStatus {
+export function findRunStatus(run: Pick<JobRun, 'status' | 'lastSignAt'>, now: Date): JobRunStatus {
   const isSilent = now.getTime() - run.lastSignAt.getTime() > silenceLimitMs;
   return run.status === 'running' && isSilent ? 'lost' : (run.status as JobRunStatus);
 }
@@ -119,7 +119,7 @@ function begin(context: MemoryContext, { name }: TenantSweep, { startedBy }: Run
     id: uuidv7(),
     job: name,
     startedBy,
-    actor: actorOf(context),
+    actor: nameActor(context),
     requestId: context.requestContext.requestId,
     status: 'running',
     startedAt,

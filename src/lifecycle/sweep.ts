@@ -9,7 +9,7 @@ import {
 } from '../db/queries/change-memories.ts';
 import type { MemoryType } from '../db/tables.ts';
 import { isOutage } from '../shared/errors.ts';
-import { actorOf, type MemoryContext } from '../memory/context.ts';
+import { nameActor, type MemoryContext } from '../memory/context.ts';
 
 export interface SweepOptions {
   /** Counts what the sweep would do, and writes nothing. */
@@ -54,7 +54,7 @@ export function startSweep(
 ): Sweep {
   const report = Object.fromEntries([...outcomes, 'failed'].map((name) => [name, 0]));
   const { requestId, subrequestId, segmentId } = context.requestContext;
-  const origin = { at: context.now(), actor: actorOf(context), requestId, subrequestId, segmentId };
+  const origin = { at: context.now(), actor: nameActor(context), requestId, subrequestId, segmentId };
   return { context, options, report, origin, total, looked: 0, rowsPerTransaction: 250 };
 }
 

@@ -6,7 +6,7 @@ import { packageManifest } from '../shared/package-root.ts';
 import type { ToolGroup } from '../config/tool-groups.ts';
 import { callTool, type BoundTool, type CallOptions } from './bridge/call-tool.ts';
 import { ProtocolError } from './errors.ts';
-import { inputSchemaOf, outputSchemaOf } from './bridge/json-schema.ts';
+import { buildInputSchema, buildOutputSchema } from './bridge/json-schema.ts';
 import { readOperation, type Operation } from './bridge/operation.ts';
 import { bindPrompts, servePrompts, type BoundPrompts } from './prompts/prompts.ts';
 import { bindResources, serveResources, type BoundResources } from './resources.ts';
@@ -84,8 +84,8 @@ function listTool(schema: GraphQLSchema, tool: Tool, operation: Operation): List
     name: tool.name,
     title: tool.title,
     description: operation.field.description ?? '',
-    inputSchema: inputSchemaOf(operation),
-    outputSchema: outputSchemaOf(schema, operation),
+    inputSchema: buildInputSchema(operation),
+    outputSchema: buildOutputSchema(schema, operation),
     annotations: tool.annotations,
   };
 }

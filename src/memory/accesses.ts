@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../db/database.ts';
 import { insertAccess } from '../db/queries/accesses.ts';
 import type { AccessRecord } from '../generated/prisma/client.ts';
-import { actorOf, type MemoryContext, type Principal } from './context.ts';
+import { nameActor, type MemoryContext, type Principal } from './context.ts';
 import { recordEvent } from './events.ts';
 import { authorize } from './permissions.ts';
 
@@ -34,7 +34,7 @@ export function isRecorded({ role, visit }: Principal, kind: AccessKind): boolea
 /** Before anything is read. If it cannot be written down, nothing is read: `db` is not the one of a caller who may only read. */
 export async function recordAccess(db: Database, context: MemoryContext, access: Access): Promise<void> {
   const { tenantId, visit } = context.principal;
-  const record = recordOf(context, access);
+  const record = describeAccess(context, access);
   if (visit === undefined) return insertAccess(db.forTenant(tenantId), record);
   const { home } = visit;
   // At home first: who fails to get in has tried.
@@ -60,7 +60,7 @@ export async function recordReadByHand(
   await recordAccess(db, context, { kind: 'read', operations: [operation], ids, digest });
 }
 
-function recordOf(context: MemoryContext, { kind, operations, ids, digest }: Access): AccessRecord {
+function describeAccess(context: MemoryContext, { kind, operations, ids, digest }: Access): AccessRecord {
   const { principal, requestContext, now } = context;
   const by = principal.credential === undefined || principal.visit !== undefined ? '' : ` by ${principal.credential}`;
   return {
@@ -68,7 +68,7 @@ function recordOf(context: MemoryContext, { kind, operations, ids, digest }: Acc
     id: uuidv7(),
     accessedAt: now(),
     kind,
-    actor: `${actorOf(context)}${by}`,
+    actor: `${nameActor(context)}${by}`,
     requestId: requestContext.requestId,
     operations,
     ids,

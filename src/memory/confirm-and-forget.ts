@@ -8,7 +8,7 @@ import { forgottenColumns, forgottenEvent } from './forgetting/forgotten-columns
 import { listTakenSources } from './forgetting/report.ts';
 import { carryOut, lockPlanned, planHiding, planShowing } from './forgetting/hide-spans.ts';
 import { lockLiveFacts } from './facts/facts.ts';
-import { confirmedAsOf, saidAt } from './facts/valid-time.ts';
+import { chooseConfirmedAt, saidAt } from './facts/valid-time.ts';
 import { mutateOnce } from './idempotency.ts';
 import type { MemoryReference } from './links/links.ts';
 import { findMemory, getMemory, notFound, type Memory } from './memories.ts';
@@ -65,7 +65,7 @@ export async function writeConfirmation(
   { said = mutation.now, ...changes }: Columns<'rule'> & { said?: Date | undefined } = {},
 ): Promise<boolean> {
   const row = await lockMemory(mutation.transaction, reference);
-  const confirmed = confirmedAsOf(saidAt(said, mutation.now), row?.validFrom ?? null);
+  const confirmed = chooseConfirmedAt(saidAt(said, mutation.now), row?.validFrom ?? null);
   const earlier = row?.lastConfirmedAt ?? confirmed;
   if (earlier > confirmed && Object.keys(changes).length === 0) return false;
   const columns = earlier > confirmed ? changes : { ...changes, validity: 'active', lastConfirmedAt: confirmed };

@@ -57,7 +57,7 @@ export function atOneMoment(context: MemoryContext): MemoryContext {
 }
 
 /** Returns the actor, as events record it. */
-export function actorOf({ principal, actor }: Pick<MemoryContext, 'principal' | 'actor'>): string {
+export function nameActor({ principal, actor }: Pick<MemoryContext, 'principal' | 'actor'>): string {
   if (actor !== undefined) return actor;
   const { role, butler, visit, credential } = principal;
   if (visit !== undefined) return `${role}@${visit.home} by ${credential ?? 'nothing'}`;

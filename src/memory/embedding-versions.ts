@@ -68,7 +68,7 @@ export async function registerVersion(
   const createdAt = context.now();
   const { tenantId } = context.principal;
   const version = {
-    ...identityOf(model),
+    ...pickIdentity(model),
     textForm,
     id: uuidv7(),
     slot,
@@ -84,7 +84,7 @@ export async function registerVersion(
   const stored = await lockVersions(context, transaction);
   const registered = findVersionOf(stored, model);
   if (registered === undefined) throw noFreeSlot(stored, model);
-  if (created.count > 0) await recordEvent(context, transaction, eventOf('registered', null, registered));
+  if (created.count > 0) await recordEvent(context, transaction, describeChange('registered', null, registered));
   return registered;
 }
 
@@ -113,7 +113,7 @@ export async function activateVersion(
   if (active !== undefined) await retireVersion(context, transaction, active);
   const activated = { ...building, status: 'active' as const, activatedAt: context.now() };
   await writeStatus(context, transaction, activated);
-  await recordEvents(context, transaction, [eventOf('activated', building, activated)]);
+  await recordEvents(context, transaction, [describeChange('activated', building, activated)]);
 }
 
 /** Its vectors are compared with nothing any more, and cleared by and by. */
@@ -125,7 +125,7 @@ export async function retireVersion(
   const context = atOneMoment(caller);
   const retired = { ...version, status: 'retired' as const, retiredAt: context.now() };
   await writeStatus(context, transaction, retired);
-  await recordEvents(context, transaction, [eventOf('retired', version, retired)]);
+  await recordEvents(context, transaction, [describeChange('retired', version, retired)]);
 }
 
 async function writeStatus(
@@ -140,7 +140,7 @@ async function writeStatus(
   });
 }
 
-function eventOf(
+function describeChange(
   verb: 'registered' | 'activated' | 'retired',
   before: VersionInUse | null,
   after: VersionInUse,
@@ -149,13 +149,13 @@ function eventOf(
     eventType: `embedding_version.${verb}`,
     entityType: 'embedding_version',
     entityId: after.id,
-    ...(before !== null && { before: toldOf(before) }),
-    after: toldOf(after),
+    ...(before !== null && { before: describeVersion(before) }),
+    after: describeVersion(after),
   };
 }
 
-function toldOf(version: VersionInUse): Prisma.InputJsonObject {
-  return { ...identityOf(version), textForm: version.textForm, slot: version.slot, status: version.status };
+function describeVersion(version: VersionInUse): Prisma.InputJsonObject {
+  return { ...pickIdentity(version), textForm: version.textForm, slot: version.slot, status: version.status };
 }
 
 export interface ModelChange {
@@ -172,7 +172,7 @@ export async function findModelChanges(database: Database, configured: Embedding
       .forTenant(tenantId)
       .client.embeddingVersion.findFirst({ where: { status: 'active' } });
     if (active !== null && !isCurrent(active, configured)) {
-      changes.push({ tenantId, stored: identityOf(active), configured });
+      changes.push({ tenantId, stored: pickIdentity(active), configured });
     }
   }
   return changes;
@@ -186,7 +186,7 @@ export function isSameModel(stored: EmbeddingModel, current: EmbeddingModel): bo
   return modelKey(stored) === modelKey(current);
 }
 
-function identityOf({ provider, model, dtype, digest, dimensions }: EmbeddingModel): EmbeddingModel {
+function pickIdentity({ provider, model, dtype, digest, dimensions }: EmbeddingModel): EmbeddingModel {
   return { provider, model, dtype, digest, dimensions };
 }
 

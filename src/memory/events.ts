@@ -3,7 +3,7 @@ import type { Transaction } from '../db/database.ts';
 import { insertEvents, type EventRow } from '../db/queries/events.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Omissions } from '../redaction/redactor.ts';
-import { actorOf, type MemoryContext } from './context.ts';
+import { nameActor, type MemoryContext } from './context.ts';
 
 export const entityTypes = [
   'episode',
@@ -139,7 +139,7 @@ export function toEventRow(context: MemoryContext, event: EventInput): EventRow 
     entityType: event.entityType,
     entityId: event.entityId,
     occurredAt: context.now(),
-    actor: actorOf(context),
+    actor: nameActor(context),
     requestId: requestContext.requestId,
     subrequestId: requestContext.subrequestId,
     segmentId: requestContext.segmentId,

@@ -113,24 +113,24 @@ async function readAnswer(
 
 /** Returns the digest by which an input is recognized. Keyed if the input is secret. */
 export async function digestInput(mutation: Mutation, input: unknown, isSecret: boolean): Promise<string> {
-  return isSecret ? secretDigestOf(mutation, input) : digestOf(input);
+  return isSecret ? digestInputWithKey(mutation, input) : digestPlainInput(input);
 }
 
 /** The same for two inputs that differ only in the order of their fields. */
-function digestOf(input: unknown): string {
-  return createHash('sha256').update(textOf(input)).digest('hex');
+function digestPlainInput(input: unknown): string {
+  return createHash('sha256').update(writeInput(input)).digest('hex');
 }
 
-function textOf(input: unknown): string {
+function writeInput(input: unknown): string {
   return JSON.stringify(sortFields(input));
 }
 
 const secretMark = 'keyed';
 
 /** Names its key: by the time the input comes again another one may be in use. */
-async function secretDigestOf({ context, transaction }: Mutation, input: unknown): Promise<string> {
+async function digestInputWithKey({ context, transaction }: Mutation, input: unknown): Promise<string> {
   const key = await useActiveKey(context, transaction);
-  return `${secretMark}:${key.id}:${keyedDigest(key, textOf(input))}`;
+  return `${secretMark}:${key.id}:${keyedDigest(key, writeInput(input))}`;
 }
 
 /** Returns whether the digest is that of the input. */
@@ -140,8 +140,8 @@ export async function isDigestOf(
   input: unknown,
 ): Promise<boolean> {
   const [mark, keyId, hash] = digest.split(':');
-  if (mark !== secretMark || keyId === undefined) return digest === digestOf(input);
-  return hash === keyedDigest(await getDataKey(context, keyId, client), textOf(input));
+  if (mark !== secretMark || keyId === undefined) return digest === digestPlainInput(input);
+  return hash === keyedDigest(await getDataKey(context, keyId, client), writeInput(input));
 }
 
 function sortFields(value: unknown): unknown {

@@ -40,7 +40,7 @@ export async function listMemories(
   choice: ListChoice,
   page: Omit<ListPage, 'after' | 'before'> & { after?: string | null | undefined; before?: string | null | undefined },
 ): Promise<Listed[]> {
-  const fresh = queryOf(context, choice);
+  const fresh = buildQuery(context, choice);
   const [after = null, before = null] = [page.after, page.before].map((cursor) =>
     readCursor('cursor', nameList(fresh), cursor, (parts) => parsePosition(fresh.order, parts)),
   );
@@ -55,10 +55,10 @@ export async function listMemories(
 }
 
 export async function countList(context: MemoryContext, choice: ListChoice): Promise<number> {
-  return countMemories(context.db.client, queryOf(context, choice));
+  return countMemories(context.db.client, buildQuery(context, choice));
 }
 
-function queryOf(context: MemoryContext, { type, filter, order, descending }: ListChoice): ListQuery {
+function buildQuery(context: MemoryContext, { type, filter, order, descending }: ListChoice): ListQuery {
   const chosen = order ?? 'createdAt';
   if (!ordersOfType[type].includes(chosen)) {
     throw invalidInput('order', `one of ${ordersOfType[type].join(', ')} for a list of ${type}s`, chosen);

@@ -27,7 +27,7 @@ const operators: PermissionRow = { ...writers, butler: 'refused' };
 const admins: PermissionRow = { ...operators, operator: 'refused' };
 
 /** Writes that a butler makes only on what is its own. */
-function ownersOf(ownMeans: string): PermissionRow {
+function permitOwners(ownMeans: string): PermissionRow {
   return { ...writers, butler: 'own', ownMeans };
 }
 
@@ -73,33 +73,33 @@ const rows = {
   'query stats': everyone,
   'query timeline': everyone,
   'mutation approveQuarantined': operators,
-  'mutation claimConsolidation': ownersOf('its own episodes'),
+  'mutation claimConsolidation': permitOwners('its own episodes'),
   'mutation confirmMemory': writers,
   'mutation demoteRule': operators,
   'mutation disableRule': operators,
-  'mutation editRule': ownersOf('rules in its own scope'),
+  'mutation editRule': permitOwners('rules in its own scope'),
   'mutation enableRule': operators,
   'mutation eraseMemory': admins,
   'mutation eraseSubject': admins,
   'mutation failConsolidation': writers,
-  'mutation forgetMemory': ownersOf('memories in its own scope or stored in its own name'),
-  'mutation ingestEpisodes': ownersOf('episodes in its own name'),
+  'mutation forgetMemory': permitOwners('memories in its own scope or stored in its own name'),
+  'mutation ingestEpisodes': permitOwners('episodes in its own name'),
   'mutation linkMemories': writers,
   'mutation markRuleHarmful': writers,
   'mutation markRuleHelpful': writers,
   'mutation promoteRule': operators,
   'mutation refuseQuarantined': operators,
   'mutation renewConsolidation': writers,
-  'mutation requeueEpisodes': ownersOf('its own episodes'),
-  'mutation restoreMemory': ownersOf('memories in its own scope or stored in its own name'),
+  'mutation requeueEpisodes': permitOwners('its own episodes'),
+  'mutation restoreMemory': permitOwners('memories in its own scope or stored in its own name'),
   'mutation runJob': operators,
   'mutation settleReview': writers,
-  'mutation storeEpisode': ownersOf('episodes in its own name'),
-  'mutation storeFact': ownersOf('facts in its own name, global or in its own scope'),
+  'mutation storeEpisode': permitOwners('episodes in its own name'),
+  'mutation storeFact': permitOwners('facts in its own name, global or in its own scope'),
   'mutation storeNote': writers,
-  'mutation storeRule': ownersOf('rules in its own name, global or in its own scope'),
+  'mutation storeRule': permitOwners('rules in its own name, global or in its own scope'),
   'mutation submitConsolidation': writers,
-  'mutation undo': ownersOf('its own events'),
+  'mutation undo': permitOwners('its own events'),
   'subscription activity': everyone,
   'subscription health': everyone,
   // A field that is null instead of refused, so that the rest of the answer is still read.
@@ -119,7 +119,7 @@ export const permissions: Readonly<Record<Action, PermissionRow>> = rows;
 export const actions = Object.keys(rows) as Action[];
 
 /** Throws when the table has no such row: a new field, tool or route needs one. */
-export function actionOf(kind: string, name: string): Action {
+export function requireAction(kind: string, name: string): Action {
   const action = actions.find((candidate) => candidate === `${kind} ${name}`);
   if (action === undefined) throw new Error(`src/memory/permissions.ts must have a row for "${kind} ${name}"`);
   return action;
@@ -156,14 +156,14 @@ export function isPermittedOn({ principal }: Caller, action: Action, isOwn: bool
 
 /** Throws FORBIDDEN when the role of the caller may not do this at all. */
 export function authorize(caller: Caller, action: Action): void {
-  if (!isPermitted(caller, action)) throw forbidden(caller, action, nameOf(action));
+  if (!isPermitted(caller, action)) throw forbidden(caller, action, nameAction(action));
 }
 
 /** Throws FORBIDDEN when the caller may do this only on what is its own, and the target is not. */
 export function authorizeTarget(caller: Caller, action: Action, { name, isOwn }: Target): void {
   authorize(caller, action);
   if (permissions[action][caller.principal.role] === 'own' && !isOwn) {
-    throw forbidden(caller, action, `${nameOf(action)} of ${name}`);
+    throw forbidden(caller, action, `${nameAction(action)} of ${name}`);
   }
 }
 
@@ -188,6 +188,6 @@ function listRoles(names: readonly Role[]): string {
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter(Boolean).join(' or ');
 }
 
-function nameOf(action: Action): string {
+function nameAction(action: Action): string {
   return action.slice(action.indexOf(' ') + 1);
 }

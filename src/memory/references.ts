@@ -10,12 +10,12 @@ import { isReadOnly } from './permissions.ts';
 type Reader = Pick<MemoryContext, 'principal' | 'now'>;
 
 /** Returns a digest of the session that reads. Without an id, a session is one butler on one UTC day. */
-function sessionOf({ principal, now }: Reader, sessionId: string | null): string {
+function digestSession({ principal, now }: Reader, sessionId: string | null): string {
   return hash('sha256', sessionId ?? `${principal.butler ?? ''} ${now().toISOString().slice(0, 10)}`).slice(0, 16);
 }
 
 /** Promotion asks for no more sessions than these, so no more are kept. */
-function mostSessionsOf({ config }: Pick<MemoryContext, 'config'>): number {
+function countSessionsToKeep({ config }: Pick<MemoryContext, 'config'>): number {
   return config.memory.mid.promoteAfterSessions;
 }
 
@@ -105,12 +105,12 @@ export class ReferenceQueue {
   constructor(core: Pick<MemoryContext, 'logger' | 'config'> & { db: Database }) {
     this.#db = core.db;
     this.#logger = core.logger;
-    this.#mostSessions = mostSessionsOf(core);
+    this.#mostSessions = countSessionsToKeep(core);
   }
 
   /** Counts memories that were returned to someone who asked, in the session of that id. */
   enqueue(reader: Reader, references: readonly MemoryReference[], sessionId: string | null): void {
-    const session = sessionOf(reader, sessionId);
+    const session = digestSession(reader, sessionId);
     this.#enqueue(reader, references, (pending) => pending.count(references, reader.now(), session));
   }
 

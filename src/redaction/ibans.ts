@@ -44,11 +44,11 @@ function printedLength(found: string): number {
 export const findIbans: Finder = (text) => [piece, groups].flatMap((form) => findForm(text, form));
 
 function isIban(text: string): boolean {
-  return lengths[text.slice(0, 2)] === text.length && remainderOf(text.slice(4) + text.slice(0, 4)) === 1;
+  return lengths[text.slice(0, 2)] === text.length && findRemainder(text.slice(4) + text.slice(0, 4)) === 1;
 }
 
 /** Of the division by 97, letters counting from 10. Digit by digit, as the number is too long for one. */
-function remainderOf(text: string): number {
+function findRemainder(text: string): number {
   let remainder = 0;
   for (const character of text) {
     const value = Number.parseInt(character, 36);

@@ -56,7 +56,7 @@ export function createRedactor(context: RedactionContext): Redactor {
   const cuts: TextCut[] = [];
   const replace = (text: string, findings: readonly Finding[], modes: RedactionPolicy): RedactedText => {
     for (const { kind } of findings) counts[kind] = (counts[kind] ?? 0) + 1;
-    return replaceAll(text, findings, (finding) => markOf(context, finding, modes[finding.kind]));
+    return replaceAll(text, findings, (finding) => writeMark(context, finding, modes[finding.kind]));
   };
   const redact = (field: string, text: string, findings: readonly Finding[]): RedactedText => {
     const refused = findings.find(({ kind }) => policy[kind] === 'refuse');
@@ -83,7 +83,7 @@ export function createRedactor(context: RedactionContext): Redactor {
       if (found !== undefined) throw refusal(field, found.kind);
       return name as RedactedText;
     },
-    mask: (text) => replace(text, findAll(text, kinds), unrefused(policy)),
+    mask: (text) => replace(text, findAll(text, kinds), allowRefused(policy)),
   };
 }
 
@@ -114,7 +114,7 @@ function cutAtCodePoint(text: RedactedText, limit: number): RedactedText {
   return (cut.isWellFormed() ? cut : cut.slice(0, -1)) as RedactedText;
 }
 
-function unrefused(policy: RedactionPolicy): RedactionPolicy {
+function allowRefused(policy: RedactionPolicy): RedactionPolicy {
   const entries = Object.entries(policy).map(([kind, mode]) => [kind, mode === 'refuse' ? 'mask' : mode]);
   return Object.fromEntries(entries) as Record<FindingKind, RedactionMode>;
 }
@@ -134,7 +134,7 @@ const digestCharacters = 12;
  * Returns the mark that replaces a finding. With `hash` it is keyed: card numbers are few enough to try all of them
  * against a digest without a key.
  */
-function markOf({ config, principal }: RedactionContext, { kind, canonical }: Finding, mode: RedactionMode): string {
+function writeMark({ config, principal }: RedactionContext, { kind, canonical }: Finding, mode: RedactionMode): string {
   if (mode !== 'hash') return `[redacted:${kind}]`;
   const key = config.redaction.hashKey;
   if (key === undefined)

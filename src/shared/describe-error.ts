@@ -15,7 +15,7 @@ export interface DescribedError {
  * missing variable) are returned unchanged; any other is logged under the request's id, and the caller gets that id.
  */
 export function describeError(error: unknown, logger: Logger): DescribedError {
-  const original = originOf(error);
+  const original = findOrigin(error);
   if (original instanceof MemoryError) {
     if (original.cause !== undefined) logger.warn({ err: original }, original.message);
     return { code: original.code, message: fullest(error, original), hint: original.hint };
@@ -32,8 +32,8 @@ export function describeError(error: unknown, logger: Logger): DescribedError {
   return { code: 'INTERNAL', message: `unexpected error; the log has it under ${errorId}`, hint: undefined };
 }
 
-function originOf(error: unknown): unknown {
-  return error instanceof GraphQLError && error.originalError !== undefined ? originOf(error.originalError) : error;
+function findOrigin(error: unknown): unknown {
+  return error instanceof GraphQLError && error.originalError !== undefined ? findOrigin(error.originalError) : error;
 }
 
 /** Of several GraphQL errors around it, the outermost names the variable and the place in it, if it says the rest too. */

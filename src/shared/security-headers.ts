@@ -22,14 +22,14 @@ export function setSecurityHeaders(headers: Headers): void {
 export function pagePolicy(html: string, directives: readonly string[] = []): string {
   const own = (['script', 'style'] as const).flatMap((element) => {
     const isSaid = directives.some((directive) => directive.startsWith(`${element}-src`));
-    const text = isSaid ? undefined : textOf(html, element);
+    const text = isSaid ? undefined : findText(html, element);
     return text === undefined ? [] : [`${element}-src 'sha256-${createHash('sha256').update(text).digest('base64')}'`];
   });
   return [nothing, ...own, ...directives].join('; ');
 }
 
 /** Of the one such element in the page. */
-function textOf(html: string, element: string): string | undefined {
+function findText(html: string, element: string): string | undefined {
   const [opening, closing] = [`<${element}>`, `</${element}>`];
   const start = html.indexOf(opening);
   return start === -1 ? undefined : html.slice(start + opening.length, html.indexOf(closing, start));

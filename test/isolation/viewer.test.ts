@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { codesOf } from '../../src/db/database-errors.ts';
+import { listErrorCodes } from '../../src/db/database-errors.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
 import { buildContext } from '../../src/retrieval/context/context.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
@@ -42,7 +42,7 @@ it('refuses every write of a viewer', async () => {
     () => db.transaction((transaction) => transaction.rule.updateMany({ data })),
     () => db.transaction((transaction) => transaction.idempotencyKey.create({ data: key })),
   ];
-  for (const write of writes) expect(await write().then(() => 'written', codesOf)).toContain('25006');
+  for (const write of writes) expect(await write().then(() => 'written', listErrorCodes)).toContain('25006');
 });
 
 it('counts no reference for what a viewer reads, and keeps the receipt of its context', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findJobRun, listJobRuns, recordRun, statusOf, type TenantSweep } from '../../src/lifecycle/job-runs.ts';
+import { findJobRun, listJobRuns, recordRun, findRunStatus, type TenantSweep } from '../../src/lifecycle/job-runs.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { storeFact } from '../support/writes.ts';
 
@@ -73,8 +73,8 @@ describe('a run of a job', () => {
 
   it('is lost when its process has said nothing for minutes', () => {
     const running = { status: 'running', lastSignAt: core.day(0) };
-    expect(statusOf(running, new Date(core.day(0).getTime() + 60_000))).toBe('running');
-    expect(statusOf(running, core.day(0.1))).toBe('lost');
-    expect(statusOf({ ...running, status: 'failed' }, core.day(0.1))).toBe('failed');
+    expect(findRunStatus(running, new Date(core.day(0).getTime() + 60_000))).toBe('running');
+    expect(findRunStatus(running, core.day(0.1))).toBe('lost');
+    expect(findRunStatus({ ...running, status: 'failed' }, core.day(0.1))).toBe('failed');
   });
 });

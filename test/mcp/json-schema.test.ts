@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inputSchemaOf } from '../../src/mcp/bridge/json-schema.ts';
+import { buildInputSchema } from '../../src/mcp/bridge/json-schema.ts';
 import { requestContextSchema } from '../../src/mcp/bridge/request-context.ts';
 import { paintOf, paintWall, readPaintOperation } from './paint.ts';
 
@@ -16,7 +16,7 @@ const spot = {
 
 describe('the input schema of a tool', () => {
   it('has the fields of the one input object, with enums, lists and nested objects', () => {
-    expect(inputSchemaOf(paintWall)).toEqual({
+    expect(buildInputSchema(paintWall)).toEqual({
       type: 'object',
       properties: {
         main_colour: { type: 'string', enum: ['red', 'dark_green'], description: 'The main colour.' },
@@ -40,7 +40,7 @@ describe('the input schema of a tool', () => {
   });
 
   it('has the variables where there is no input object, described as the arguments of the field', () => {
-    expect(inputSchemaOf(paintOf)).toEqual({
+    expect(buildInputSchema(paintOf)).toEqual({
       type: 'object',
       properties: {
         wall_id: { type: 'string', description: 'Which wall.' },
@@ -55,6 +55,6 @@ describe('the input schema of a tool', () => {
   it('does not require what has a default', () => {
     const operation = readPaintOperation('query ($wallId: UUID! = "x") { paintOf(wallId: $wallId) { wallId } }');
 
-    expect(inputSchemaOf(operation).required).toEqual([]);
+    expect(buildInputSchema(operation).required).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { buildSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { readOperation } from '../../src/mcp/bridge/operation.ts';
-import { outputSchemaOf } from '../../src/mcp/bridge/json-schema.ts';
+import { buildOutputSchema } from '../../src/mcp/bridge/json-schema.ts';
 import { requestContextSchema } from '../../src/mcp/bridge/request-context.ts';
 import { paintSchema, paintWall, readPaintOperation, stripWall } from './paint.ts';
 
@@ -9,7 +9,7 @@ const request_context = requestContextSchema;
 
 describe('the output schema of a tool', () => {
   it('has what was asked for under the names of the result, and null where there may be nothing', () => {
-    expect(outputSchemaOf(paintSchema, paintWall)).toEqual({
+    expect(buildOutputSchema(paintSchema, paintWall)).toEqual({
       type: 'object',
       properties: {
         id: { type: 'string' },
@@ -32,18 +32,18 @@ describe('the output schema of a tool', () => {
   it('tells that an object may be missing', () => {
     const operation = readPaintOperation('{ paintOf(wallId: "a") { allCoats { coatBelow { coatNumber } } } }');
 
-    expect(outputSchemaOf(paintSchema, operation)).toMatchObject({
+    expect(buildOutputSchema(paintSchema, operation)).toMatchObject({
       properties: { all_coats: { items: { properties: { coat_below: { type: ['object', 'null'] } } } } },
     });
   });
 
   it('is that of the one object of a payload, without the problems', () => {
-    expect(outputSchemaOf(paintSchema, stripWall('paint { wallId }'))).toEqual({
+    expect(buildOutputSchema(paintSchema, stripWall('paint { wallId }'))).toEqual({
       type: 'object',
       properties: { wall_id: { type: 'string' }, request_context },
       required: ['wall_id'],
     });
-    expect(outputSchemaOf(paintSchema, stripWall('coatsLeft'))).toMatchObject({ required: ['coats_left'] });
+    expect(buildOutputSchema(paintSchema, stripWall('coatsLeft'))).toMatchObject({ required: ['coats_left'] });
   });
 
   it('requires of several types only what all of them have', () => {
@@ -59,7 +59,7 @@ describe('the output schema of a tool', () => {
       operation: '{ thing { ... on Lamp { name isLit madeOn } ... on Chair { name legCount year: madeOn } } }',
     });
 
-    expect(outputSchemaOf(schema, operation)).toEqual({
+    expect(buildOutputSchema(schema, operation)).toEqual({
       type: 'object',
       properties: {
         name: { type: 'string' },
@@ -86,7 +86,7 @@ describe('the output schema of a tool', () => {
       operation: '{ thing { ... on Lamp { part { weight } } ... on Chair { part { width } } } }',
     });
 
-    expect(outputSchemaOf(schema, operation)).toMatchObject({
+    expect(buildOutputSchema(schema, operation)).toMatchObject({
       properties: { part: { anyOf: [{ required: ['weight'] }, { required: ['width'] }] } },
       required: ['part'],
     });

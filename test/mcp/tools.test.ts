@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';
-import { inputSchemaOf } from '../../src/mcp/bridge/json-schema.ts';
+import { buildInputSchema } from '../../src/mcp/bridge/json-schema.ts';
 import { bindTools } from '../../src/mcp/server.ts';
 import { tools } from '../../src/mcp/tools/tools.ts';
 import { packageRoot } from '../../src/shared/package-root.ts';
@@ -200,7 +200,7 @@ describe('the tools', () => {
 
   it.each(Object.entries(surface))('%s takes these arguments', (name, expected) => {
     const { tool, operation } = bound.get(name) ?? expect.unreachable(`${name} is not a tool`);
-    const { properties, required } = inputSchemaOf(operation);
+    const { properties, required } = buildInputSchema(operation);
     const { request_context, ...own } = Object.fromEntries(
       Object.entries(properties).map(([argument, { type }]) => [argument, type]),
     );

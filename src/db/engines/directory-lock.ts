@@ -33,7 +33,7 @@ export function acquireDirectoryLock(lockFile: string, directory: string, now = 
     host: hostname(),
     command: 'butler-memory',
     startedAt: now.toISOString(),
-    processStart: processStartOf(process.pid),
+    processStart: readProcessStart(process.pid),
     token: randomUUID(),
   };
   makeDirectory(dirname(lockFile));
@@ -95,7 +95,7 @@ function isAlive(holder: Holder, lockFile: string): boolean {
   if (heldHere.has(holder.token)) return true;
   if (holder.pid === process.pid) return false;
   if (!processExists(holder.pid) || isZombie(holder.pid)) return false;
-  return holder.processStart === null || holder.processStart === processStartOf(holder.pid);
+  return holder.processStart === null || holder.processStart === readProcessStart(holder.pid);
 }
 
 function processExists(pid: number): boolean {
@@ -117,7 +117,7 @@ function isZombie(pid: number): boolean {
 }
 
 /** Field 22 of /proc/<pid>/stat. */
-function processStartOf(pid: number): string | null {
+function readProcessStart(pid: number): string | null {
   return readProcessFields(pid)[19] ?? null;
 }
 

@@ -13,7 +13,7 @@ export function forgiveRollbackOfLostConnections(pool: Pool): void {
     client.on('end', lose);
     const query = client.query.bind(client) as (...given: unknown[]) => unknown;
     const forgiving = (...given: unknown[]): unknown =>
-      isLost && textOf(given[0]) === 'ROLLBACK' ? Promise.resolve(nothing) : query(...given);
+      isLost && readStatement(given[0]) === 'ROLLBACK' ? Promise.resolve(nothing) : query(...given);
     client.query = forgiving as typeof client.query;
   });
 }
@@ -55,7 +55,7 @@ function connectionFailure(): Error {
   });
 }
 
-function textOf(given: unknown): unknown {
+function readStatement(given: unknown): unknown {
   return typeof given === 'object' && given !== null && 'text' in given ? given.text : given;
 }
 

@@ -94,7 +94,7 @@ async function checkServer(pool: Pool, target: ClientConfig): Promise<void> {
   const { rows } = await pool
     .query<{ version: string }>("SELECT current_setting('server_version_num') AS version")
     .catch((cause: NodeJS.ErrnoException) => {
-      throw new MemoryError('STARTUP', `database ${location} cannot be reached: ${reasonOf(cause)}`, {
+      throw new MemoryError('STARTUP', `database ${location} cannot be reached: ${describeCause(cause)}`, {
         cause,
         hint: 'Check DATABASE_URL, or unset it to use the embedded database.',
       });
@@ -109,6 +109,6 @@ async function checkServer(pool: Pool, target: ClientConfig): Promise<void> {
 }
 
 /** A refused connection to a name with two addresses comes as an AggregateError with an empty message. */
-function reasonOf(cause: NodeJS.ErrnoException): string {
+function describeCause(cause: NodeJS.ErrnoException): string {
   return cause.message || cause.code || String(cause);
 }

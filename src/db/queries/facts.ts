@@ -104,7 +104,7 @@ export interface ChainedFact {
   lastConfirmedAt: Date | null;
 }
 
-/** The last moment for which fact `f` is known to have held when it was said; `chainMoment` in the domain says the same. */
+/** The last moment for which fact `f` is known to have held when it was said; `findMoment` in the domain says the same. */
 const chainMoment = Prisma.sql`least(coalesce(f.valid_to, 'infinity'),
   greatest(coalesce(f.last_confirmed_at, f.created_at), coalesce(f.valid_from, '-infinity')))`;
 

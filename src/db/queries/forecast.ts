@@ -57,13 +57,13 @@ function fadingUntil(tenantId: string, query: ForecastQuery): Prisma.Sql {
   return Prisma.sql`
     SELECT * FROM (
       SELECT m.*, ${momentBelow('m', query.retrieval)} AS fades_at
-      FROM (${decaying(tenantId, query, 'fact')} UNION ALL ${decaying(tenantId, query, 'rule')}) m
+      FROM (${selectDecaying(tenantId, query, 'fact')} UNION ALL ${selectDecaying(tenantId, query, 'rule')}) m
     ) m
     WHERE m.fades_at <= ${query.until}::timestamptz`;
 }
 
 /** Selects the memories that the decay sweep looks at. A decay rate below 1e-6 takes more than a lifetime. */
-function decaying(tenantId: string, { scopes }: ForecastQuery, type: 'fact' | 'rule'): Prisma.Sql {
+function selectDecaying(tenantId: string, { scopes }: ForecastQuery, type: 'fact' | 'rule'): Prisma.Sql {
   const isSwept = type === 'fact' ? '' : `AND maturity <> 'anti_pattern' AND disabled_at IS NULL`;
   return Prisma.sql`
     SELECT ${type}::text AS type, id, confidence, decay_rate, coalesce(last_confirmed_at, created_at) AS since

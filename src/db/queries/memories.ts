@@ -172,7 +172,7 @@ function selectMemoryRows(tenantId: string, references: readonly { type: MemoryT
     const ids = references.filter((reference) => reference.type === type).map(({ id }) => id);
     return Prisma.sql`
       SELECT ${type}::text AS type, row_to_json(r) AS row FROM (
-        SELECT ${columnsOf(type)} FROM ${Prisma.raw(memoryTables[type])} m
+        SELECT ${selectColumns(type)} FROM ${Prisma.raw(memoryTables[type])} m
         WHERE m.tenant_id = ${tenantId} AND m.id = ANY (${ids}::uuid[])
       ) r`;
   });
@@ -180,7 +180,7 @@ function selectMemoryRows(tenantId: string, references: readonly { type: MemoryT
 }
 
 /** Moments in milliseconds since 1970, as which they are read exactly, whatever their year. */
-function columnsOf(type: MemoryType): Prisma.Sql {
+function selectColumns(type: MemoryType): Prisma.Sql {
   const listed = columns[type].map((name) => {
     const column = `m.${toSnakeCase(name)}`;
     return `${isMoment(name) ? milliseconds(column) : column} AS "${name}"`;

@@ -120,9 +120,9 @@ function selectSearchPlan(query: PlanQuery): Prisma.Sql {
         ) words), '[]'),
       'phrases', ${asPhrases(configuration, query.phrases)},
       'exclusions', ${asPhrases(configuration, query.exclusions)},
-      'statistics', ${query.count ? statisticsOf(query.corpus) : Prisma.sql`NULL`},
+      'statistics', ${query.count ? selectStatistics(query.corpus) : Prisma.sql`NULL`},
       'filtered', ${query.countFiltered ? countRows(query.filter) : Prisma.sql`NULL`},
-      'past_texts', ${query.mostPastTexts === null ? Prisma.sql`NULL` : pastTextsOf(query, configuration, query.mostPastTexts)}
+      'past_texts', ${query.mostPastTexts === null ? Prisma.sql`NULL` : selectPastTexts(query, configuration, query.mostPastTexts)}
     )::text AS plan`;
 }
 
@@ -137,16 +137,16 @@ function exactRows({ exactScanRows, most }: PlanQuery): Prisma.Sql {
   return Prisma.sql`exact_rows AS MATERIALIZED (SELECT ${Prisma.join(bounds)})`;
 }
 
-function exactRowsOf(type: MemoryType): Prisma.Sql {
+function selectExactRows(type: MemoryType): Prisma.Sql {
   return Prisma.raw(`(SELECT ${type} FROM exact_rows)`);
 }
 
 function isSmall(type: MemoryType): Prisma.Sql {
-  return Prisma.sql`(SELECT count(*) FROM corpus_${Prisma.raw(type)}) <= least(${exactRowsOf(type)}, ${mostCountedRows - 1})`;
+  return Prisma.sql`(SELECT count(*) FROM corpus_${Prisma.raw(type)}) <= least(${selectExactRows(type)}, ${mostCountedRows - 1})`;
 }
 
 /** Those with words of the query first, then the newest. */
-function pastTextsOf({ filter, words }: PlanQuery, configuration: Prisma.Sql, most: number): Prisma.Sql {
+function selectPastTexts({ filter, words }: PlanQuery, configuration: Prisma.Sql, most: number): Prisma.Sql {
   const texts = filter.types.flatMap((type) => {
     const conditions = whereMemory(type, filter);
     const fact = Prisma.raw(type === 'fact' ? 'm.subject, m.predicate' : 'NULL AS subject, NULL AS predicate');
@@ -190,7 +190,7 @@ function asPhrases(configuration: Prisma.Sql, texts: readonly string[]): Prisma.
     WHERE numnode(phrase) > 0), '[]')`;
 }
 
-function statisticsOf(filter: MemoryFilter): Prisma.Sql {
+function selectStatistics(filter: MemoryFilter): Prisma.Sql {
   return objectByType(filter, (type) => {
     const estimate = filter.isPast
       ? Prisma.sql`NULL`
@@ -206,7 +206,7 @@ function countRows(filter: MemoryFilter): Prisma.Sql {
   return objectByType(filter, (type, conditions) => {
     const table = rowsToSearch(type, filter);
     return Prisma.sql`(
-      SELECT count(*) FROM (SELECT FROM ${table} m WHERE ${conditions} LIMIT ${exactRowsOf(type)} + 1) found)`;
+      SELECT count(*) FROM (SELECT FROM ${table} m WHERE ${conditions} LIMIT ${selectExactRows(type)} + 1) found)`;
   });
 }
 

@@ -56,10 +56,10 @@ export interface StandingQuery {
 export function selectStandingMemories({ filter, identity, rules, recentEpisodes }: StandingQuery): Prisma.Sql {
   const isIdentity = Prisma.sql`m.kind = 'state' AND m.subject_key = ANY (${[...identity.subjects]}::text[])
     AND (m.permanence = 'permanent' OR m.predicate_key = ANY (${[...identity.predicates]}::text[]))`;
-  const facts = rowsOf('fact', Prisma.sql`${conditionsOf('fact', filter)} AND ${isIdentity}`);
-  const ruleRows = rowsOf('rule', conditionsOf('rule', filter));
+  const facts = selectRows('fact', Prisma.sql`${conditionsOn('fact', filter)} AND ${isIdentity}`);
+  const ruleRows = selectRows('rule', conditionsOn('rule', filter));
   const maturity = Prisma.sql`array_position(${[...rules.maturities]}::text[], m.maturity)`;
-  const episodes = rowsOf('episode', conditionsOf('episode', filter));
+  const episodes = selectRows('episode', conditionsOn('episode', filter));
   return asJson(Prisma.sql`
     (${facts} ORDER BY m.importance DESC, m.created_at DESC, m.id LIMIT ${identity.most})
     UNION ALL (${ruleRows} ORDER BY ${maturity}, m.importance DESC, m.created_at DESC, m.id LIMIT ${rules.most})
@@ -71,11 +71,11 @@ function asJson(rows: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`SELECT coalesce(json_agg(memory), '[]')::text FROM (${rows}) memory`;
 }
 
-function conditionsOf(type: MemoryType, filter: MemoryFilter): Prisma.Sql {
+function conditionsOn(type: MemoryType, filter: MemoryFilter): Prisma.Sql {
   return whereMemory(type, filter) ?? Prisma.sql`false`;
 }
 
-function rowsOf(type: MemoryType, conditions: Prisma.Sql): Prisma.Sql {
+function selectRows(type: MemoryType, conditions: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`
     SELECT ${type}::text AS type, ${rowToShow(type)} AS row
     FROM ${Prisma.raw(memoryTables[type])} m WHERE ${conditions}`;

@@ -1,6 +1,6 @@
 import { batchLimit, findEpisode, ingestEpisodes, isThere, storeEpisode } from '../../memory/episodes/episodes.ts';
 import { maskFor } from '../../memory/hidden-spans.ts';
-import { segmentLimit, segmentsOf, type Segment, type SegmentSpeaker } from '../../memory/episodes/segments.ts';
+import { segmentLimit, readSegments, type Segment, type SegmentSpeaker } from '../../memory/episodes/segments.ts';
 import { builder } from '../builder.ts';
 import { idempotencyKey, labels } from '../input-fields.ts';
 import { ConsolidationStatusEnum } from '../enums.ts';
@@ -77,7 +77,7 @@ export const EpisodeRef = builder.prismaNode('Episode', {
     segments: t.field({
       type: [SegmentRef],
       description: 'Its parts by speaker, as they were given; empty for most.',
-      resolve: (episode, _args, { memory }) => segmentsOf(maskFor(memory, episode)),
+      resolve: (episode, _args, { memory }) => readSegments(maskFor(memory, episode)),
     }),
     forgottenAt: t.expose('forgottenAt', {
       type: 'DateTime',

@@ -1,7 +1,7 @@
 import {
   findJobRun,
   listJobRuns,
-  statusOf,
+  findRunStatus,
   type JobRun,
   type JobRunStatus,
   type RunOptions,
@@ -40,7 +40,7 @@ const JobRunRef = builder.objectRef<JobRun>('JobRun').implement({
     status: t.field({
       type: JobRunStatusEnum,
       description: 'How far it is.',
-      resolve: (run, _args, { memory }) => statusOf(run, memory.now()),
+      resolve: (run, _args, { memory }) => findRunStatus(run, memory.now()),
     }),
     startedBy: t.field({
       type: JobStarterEnum,

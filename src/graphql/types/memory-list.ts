@@ -102,7 +102,7 @@ for (const { type, name, ref, description } of lists) {
           order: t.arg({ type: MemoryOrderInput, description: 'In which order. Default: the newest first.' }),
         },
         resolve: async (_root, { filter, order, ...args }, { memory }) => {
-          const choice = choiceOf(type, filter, order);
+          const choice = toChoice(type, filter, order);
           const cursors = new WeakMap<MemoryRow, string>();
           checkPageSize(args);
           const connection = await resolveCursorConnection(
@@ -141,7 +141,7 @@ for (const { type, name, ref, description } of lists) {
   );
 }
 
-function choiceOf(
+function toChoice(
   type: MemoryType,
   filter: ListChoice['filter'],
   order: { field: MemoryOrder; direction?: 'ascending' | 'descending' | null | undefined } | null | undefined,

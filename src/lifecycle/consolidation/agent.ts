@@ -1,6 +1,6 @@
 import { MemoryError } from '../../shared/errors.ts';
 import type { ConsolidationRun } from '../../generated/prisma/client.ts';
-import { actorOf, type MemoryContext } from '../../memory/context.ts';
+import { nameActor, type MemoryContext } from '../../memory/context.ts';
 import { createReport, mutate, type Written } from '../../memory/mutation.ts';
 import { authorize } from '../../memory/permissions.ts';
 import { applyOutput } from './apply.ts';
@@ -32,7 +32,7 @@ export async function claimForAgent(
   authorize(context, 'mutation claimConsolidation');
   refuseIfOff(context);
   for (;;) {
-    const claim = await claimEpisodes(context, { ...input, engine: 'agent', worker: actorOf(context) });
+    const claim = await claimEpisodes(context, { ...input, engine: 'agent', worker: nameActor(context) });
     if (claim === null) return { ...createReport(), value: null };
     const prompt = await buildPrompt(context, claim);
     const narrowed = await narrowClaim(context, claim, prompt);

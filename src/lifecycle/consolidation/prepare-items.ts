@@ -9,7 +9,7 @@ import {
   type FactValues,
   type StoreFactInput,
 } from '../../memory/facts/fact-values.ts';
-import { ownTextOf } from '../../memory/episodes/segments.ts';
+import { readOwnText } from '../../memory/episodes/segments.ts';
 import { normaliseRule, type RuleValues } from '../../memory/rules/rules.ts';
 import { openRows } from '../../encryption/sealing.ts';
 import type { ForeignItem } from '../../memory/quarantine/quarantine.ts';
@@ -96,7 +96,7 @@ export type PreparationEpisode = Omit<ClaimedEpisode, 'importance'>;
  */
 export async function prepareItems(input: PreparationInput, parsed: ParsedOutput): Promise<Preparation> {
   const targets = await findTargets(input.context, parsed.items);
-  const contents = new Map([...input.episodes].map(([id, episode]) => [id, ownTextOf(episode)]));
+  const contents = new Map([...input.episodes].map(([id, episode]) => [id, readOwnText(episode)]));
   // Offsets hold in the text as it is stored.
   const texts = new Map([...input.episodes].map(([id, { content }]) => [id, content]));
   const guard = await loadEchoes(input.context, { butler: input.butler, episodes: chooseCited(parsed.items, input) });

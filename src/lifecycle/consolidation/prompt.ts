@@ -1,7 +1,7 @@
 import { dataLine, enclose } from '../../shared/untrusted-text.ts';
 import type { Fact, Rule } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../../memory/context.ts';
-import { ownTextOf } from '../../memory/episodes/segments.ts';
+import { readOwnText } from '../../memory/episodes/segments.ts';
 import { readablePredicate } from '../../memory/facts/note-key.ts';
 import { referenceKey, type Memory } from '../../memory/memories.ts';
 import { isSealedRow } from '../../encryption/sealing.ts';
@@ -46,8 +46,8 @@ export async function buildPrompt(context: MemoryContext, claim: Claim): Promise
     system: consolidationInstructions,
     user: render({
       butler: [dataLine(claim.butler)],
-      existing_facts: linesOf(memories, 'fact'),
-      existing_rules: linesOf(memories, 'rule'),
+      existing_facts: listLines(memories, 'fact'),
+      existing_rules: listLines(memories, 'rule'),
       episodes: episodes.map(({ line }) => line),
     }),
     tokens: frame + total(memories) + total(episodes),
@@ -80,7 +80,7 @@ function takeEpisodes(
   const tooLong: string[] = [];
   let left = room;
   for (const { id, sessionId, createdAt, observedAt, ...said } of episodes) {
-    const content = ownTextOf(said);
+    const content = readOwnText(said);
     const line = dataLine({ id, time: observedAt ?? createdAt, session: sessionId, content });
     const tokens = count(line);
     if (tokens > room) {
@@ -162,7 +162,7 @@ function describeRule({ id, content, scope, maturity }: Rule): object {
   return { id, content, scope, maturity };
 }
 
-function linesOf(memories: readonly MemoryLine[], type: Memory['type']): string[] {
+function listLines(memories: readonly MemoryLine[], type: Memory['type']): string[] {
   return memories.filter((memory) => memory.type === type).map(({ line }) => line);
 }
 

@@ -9,7 +9,7 @@ export interface Tokens {
 }
 
 /** Dollars. */
-function costOf({ input, output }: Tokens, { inputCostPerMillion, outputCostPerMillion }: ModelSettings): number {
+function priceTokens({ input, output }: Tokens, { inputCostPerMillion, outputCostPerMillion }: ModelSettings): number {
   return (input * inputCostPerMillion + output * outputCostPerMillion) / 1_000_000;
 }
 
@@ -26,9 +26,9 @@ export async function findCostObstacle(
   const { maxCostPerDayUsd: ceiling } = llm;
   if (ceiling === undefined) return null;
   const { tokens, unsettledRuns } = await readSpending(context, exceptRun);
-  const largest = costOf({ input: maxPromptTokens, output: llm.maxOutputTokens }, llm);
-  const spent = costOf(tokens, llm) + unsettledRuns * largest;
-  const more = costOf(next, llm);
+  const largest = priceTokens({ input: maxPromptTokens, output: llm.maxOutputTokens }, llm);
+  const spent = priceTokens(tokens, llm) + unsettledRuns * largest;
+  const more = priceTokens(next, llm);
   if (spent + more <= ceiling) return null;
   return (
     `the day's limit is reached: max_cost_per_day_usd is ${dollars(ceiling)}, ${dollars(spent)} are spent, ` +

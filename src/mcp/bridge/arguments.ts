@@ -84,7 +84,7 @@ function readObject(given: unknown, path: string, type: NullableType): Values {
 
 function refuseShape(given: unknown, path: string, type: NullableType): Error {
   const shape = describeType(type);
-  return invalidInput(path, shape, given, `Send ${path} as ${shape}, such as ${JSON.stringify(exampleOf(type))}.`);
+  return invalidInput(path, shape, given, `Send ${path} as ${shape}, such as ${JSON.stringify(makeExample(type))}.`);
 }
 
 /** Checks a leaf against its GraphQL type. Execution parses it again. */
@@ -119,16 +119,16 @@ function describeType(type: NullableType): string {
   return scalars[type.name]?.description ?? 'text';
 }
 
-function exampleOf(given: GraphQLInputType): unknown {
+function makeExample(given: GraphQLInputType): unknown {
   const type = getNullableType(given);
-  if (isListType(type)) return [exampleOf(type.ofType)];
+  if (isListType(type)) return [makeExample(type.ofType)];
   if (isEnumType(type)) return type.getValues()[0]?.name;
   if (!isInputObjectType(type)) return scalars[type.name]?.example ?? 'text';
   const fields = Object.values(type.getFields()).map(toArgument);
   const required = fields.filter(({ isRequired }) => isRequired);
   const shown =
     required.length > 0 ? required : fields.filter((field) => isLeafType(getNullableType(field.type))).slice(0, 1);
-  return Object.fromEntries(shown.map((field) => [toSnakeCase(field.name), exampleOf(field.type)]));
+  return Object.fromEntries(shown.map((field) => [toSnakeCase(field.name), makeExample(field.type)]));
 }
 
 const time = '2026-01-31T12:00:00Z';

@@ -28,7 +28,7 @@ import {
 import { requestContextName, requestContextSchema, type JsonSchema, type ObjectSchema } from './request-context.ts';
 
 /** Returns the JSON schema of a tool's arguments. */
-export function inputSchemaOf(operation: Operation): ObjectSchema {
+export function buildInputSchema(operation: Operation): ObjectSchema {
   const schema = argumentsSchema(operation.arguments);
   return { ...schema, properties: { ...schema.properties, [requestContextName]: requestContextSchema } };
 }
@@ -56,7 +56,7 @@ function argumentSchema(given: GraphQLInputType): JsonSchema {
  * Returns the JSON schema of what `toToolResult` returns. It has no descriptions: they would double what a client, and
  * often its model, reads before the first call.
  */
-export function outputSchemaOf(schema: GraphQLSchema, operation: Operation): ObjectSchema {
+export function buildOutputSchema(schema: GraphQLSchema, operation: Operation): ObjectSchema {
   const { field, fieldNode } = operation;
   const payloads = possibleTypes(schema, getNamedType(field.type)).filter((type) => !isProblem(type));
   const merged = merge(
@@ -81,7 +81,7 @@ function objectSchema(schema: GraphQLSchema, type: GraphQLObjectType, set: Selec
       return isNonNullType(field.type) ? inner : { ...inner, required: [] };
     }
     const property = toSnakeCase(name);
-    const properties = { [property]: schemaOf(schema, field.type, node.selectionSet) };
+    const properties = { [property]: buildSchema(schema, field.type, node.selectionSet) };
     return { type: 'object', properties, required: [property] };
   });
   return {
@@ -91,13 +91,13 @@ function objectSchema(schema: GraphQLSchema, type: GraphQLObjectType, set: Selec
   };
 }
 
-function schemaOf(schema: GraphQLSchema, type: GraphQLOutputType, set: SelectionSetNode | undefined): JsonSchema {
+function buildSchema(schema: GraphQLSchema, type: GraphQLOutputType, set: SelectionSetNode | undefined): JsonSchema {
   if (!isNonNullType(type)) return orNull(presentSchema(schema, type, set));
   return presentSchema(schema, type.ofType, set);
 }
 
 function presentSchema(schema: GraphQLSchema, type: GraphQLOutputType, set: SelectionSetNode | undefined): JsonSchema {
-  if (isListType(type)) return { type: 'array', items: schemaOf(schema, type.ofType, set) };
+  if (isListType(type)) return { type: 'array', items: buildSchema(schema, type.ofType, set) };
   if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name) };
   const named = getNamedType(type);
   return isCompositeType(named) ? anyOfTypes(schema, named, set) : scalarSchema(named.name);

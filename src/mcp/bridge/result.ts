@@ -19,7 +19,7 @@ type Values = Record<string, unknown>;
 export function toToolResult(schema: GraphQLSchema, operation: Operation, value: unknown): unknown {
   const { field, fieldNode } = operation;
   if (value === null) return null;
-  const type = typeOf(schema, field, value as Values);
+  const type = findType(schema, field, value as Values);
   if (isProblem(type)) throw toMemoryError(value as Problem);
   const payloadField = findPayloadField(schema, operation, type);
   return payloadField === undefined
@@ -45,7 +45,7 @@ function renameValue(
 ): unknown {
   if (Array.isArray(value)) return value.map((item) => renameValue(schema, node, field, item));
   if (value === null || !isCompositeType(getNamedType(field.type))) return value;
-  const type = typeOf(schema, field, value as Values);
+  const type = findType(schema, field, value as Values);
   return Object.fromEntries(
     selectedFields(schema, node.selectionSet, type).flatMap((inner) => {
       const renamed = renameValue(schema, inner.node, inner.field, (value as Values)[inner.name]);
@@ -54,7 +54,7 @@ function renameValue(
   );
 }
 
-function typeOf(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>, value: Values): GraphQLObjectType {
+function findType(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>, value: Values): GraphQLObjectType {
   const possible = possibleTypes(schema, getNamedType(field.type));
   return (possible.find(({ name }) => name === value['__typename']) ?? possible[0]) as GraphQLObjectType;
 }

@@ -54,7 +54,7 @@ export async function listActivity(
   { limit, newestFirst = true, after, before }: ActivityPage = { limit: 50 },
 ): Promise<EventRow[]> {
   const conditions = await checkFilter(context, filter);
-  const bounds = { ...(before && { before }), ...latestOf(conditions.after, after) };
+  const bounds = { ...(before && { before }), ...chooseLatest(conditions.after, after) };
   return listEvents(context.db.client, { ...conditions, ...bounds }, { limit, newestFirst });
 }
 
@@ -87,7 +87,7 @@ export async function readActivity(context: MemoryContext, input: ReadActivityIn
   const conditions = await checkFilter(context, { ...filter, since: since instanceof Date ? since : null });
   const reader = { db: context.db, conditions };
   const events: EventRow[] = [];
-  let position = conditions.after ? laterOf(start, conditions.after) : start;
+  let position = conditions.after ? chooseLater(start, conditions.after) : start;
   for (let scans = 0; scans < scansPerRead; scans++) {
     const scan = await scanActivity(reader, position, limit - events.length);
     events.push(...scan.events);
@@ -146,7 +146,7 @@ function findReached(
   if (head.scannedCount >= scanLimit && lastTransactionId !== null && lastSequence !== null) {
     return { transactionId: lastTransactionId, sequence: lastSequence };
   }
-  return laterOf(after, { transactionId: head.horizon, sequence: 0n });
+  return chooseLater(after, { transactionId: head.horizon, sequence: 0n });
 }
 
 /** For callers that send text; their door has parsed a time already. */
@@ -202,12 +202,12 @@ export function isLater(one: EventPosition, other: EventPosition): boolean {
   return one.sequence > other.sequence;
 }
 
-function laterOf(one: EventPosition, other: EventPosition): EventPosition {
+function chooseLater(one: EventPosition, other: EventPosition): EventPosition {
   return isLater(one, other) ? one : other;
 }
 
-function latestOf(one: EventPosition | undefined, other: EventPosition | undefined): { after?: EventPosition } {
-  const after = one && other ? laterOf(one, other) : (one ?? other);
+function chooseLatest(one: EventPosition | undefined, other: EventPosition | undefined): { after?: EventPosition } {
+  const after = one && other ? chooseLater(one, other) : (one ?? other);
   return after === undefined ? {} : { after };
 }
 

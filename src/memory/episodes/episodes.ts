@@ -158,7 +158,7 @@ function normaliseEpisode(context: MemoryContext, input: StoreEpisodeInput): Epi
   refuseMaintenanceMark({ metadata });
   return {
     id: uuidv7(),
-    butler: requireButler(context, normaliseKey(redactor, 'butler', input.butler ?? defaultButlerOf(context))),
+    butler: requireButler(context, normaliseKey(redactor, 'butler', input.butler ?? chooseButler(context))),
     content: normaliseContent(redactor, 'content', input.content),
     sessionId: checkOptionalUuid('session_id', input.sessionId),
     importance: checkNumber('importance', input.importance ?? 5, 1, 10),
@@ -171,7 +171,7 @@ function normaliseEpisode(context: MemoryContext, input: StoreEpisodeInput): Epi
   };
 }
 
-function defaultButlerOf({ principal, config }: MemoryContext): string {
+function chooseButler({ principal, config }: MemoryContext): string {
   return principal.butler ?? config.butler.name;
 }
 

@@ -38,7 +38,7 @@ export function normaliseSegments(
 }
 
 /** The segments of a row. A state from before segments has none. */
-export function segmentsOf(row: { segments?: unknown }): Segment[] {
+export function readSegments(row: { segments?: unknown }): Segment[] {
   return Array.isArray(row.segments) ? (row.segments as Segment[]) : [];
 }
 
@@ -47,9 +47,9 @@ export function isForeign({ speaker }: Pick<Segment, 'speaker'>): boolean {
 }
 
 /** What may be learned from: the content without what was forgotten and the parts of tools and documents, and what else was said. */
-export function ownTextOf(episode: { content: string; segments?: unknown; hiddenSpans?: unknown }): string {
+export function readOwnText(episode: { content: string; segments?: unknown; hiddenSpans?: unknown }): string {
   const said = maskHidden(episode, leftOut);
-  const segments = segmentsOf(said);
+  const segments = readSegments(said);
   const own = segments.filter(isForeign).reduce((text, one) => text.replaceAll(one.text, leftOut), said.content);
   const others = segments.filter((one) => !isForeign(one) && !own.includes(one.text));
   return [own, ...others.map(({ speaker, text }) => `${labels[speaker]}: ${text}`)].join('\n');
@@ -57,7 +57,7 @@ export function ownTextOf(episode: { content: string; segments?: unknown; hidden
 
 /** What stands between the segments: text that the caller attributed to nobody. */
 export function textBesideSegments(episode: { content: string; segments?: unknown }): string {
-  const rest = segmentsOf(episode).reduce((text, one) => text.replaceAll(one.text, ''), episode.content);
+  const rest = readSegments(episode).reduce((text, one) => text.replaceAll(one.text, ''), episode.content);
   return rest.replace(/^[ \t]*(?:[-*•] )?[\p{L} ]{1,30}:[ \t]*$/gmu, '').trim();
 }
 

@@ -13,7 +13,7 @@ import {
 import { lockFactKeys } from '../../db/queries/facts.ts';
 import type { Erasure } from '../../generated/prisma/client.ts';
 import { invalidInput, MemoryError } from '../../shared/errors.ts';
-import { actorOf, type MemoryContext } from '../context.ts';
+import { nameActor, type MemoryContext } from '../context.ts';
 import { recordEvents, type EventInput } from '../events.ts';
 import { createLink, removeLink, type MemoryReference } from '../links/links.ts';
 import { changeMemory, mapWritten, mutate, type Mutation, type Written } from '../mutation.ts';
@@ -123,7 +123,7 @@ async function eraseTraces(mutation: Mutation, erased: Erased, { id, traces, cou
   const receipt = {
     id,
     at: now,
-    actor: actorOf(context),
+    actor: nameActor(context),
     requestId: context.requestContext.requestId,
     memories,
     counts: { ...counts, events: eventIds.length, receipts, idempotencyKeys } satisfies ErasureCounts,

@@ -46,7 +46,7 @@ export async function exportSubject(context: MemoryContext, input: ExportInput):
   const about = await listFactsAbout(client, subject);
   const mentions = await listMentions(client, subject);
   const all = [...about, ...mentions];
-  const start = startOf(all, input.after);
+  const start = findStart(all, input.after);
   const page = all.slice(start, start + limit);
   const last = page.at(-1);
   return {
@@ -55,7 +55,7 @@ export async function exportSubject(context: MemoryContext, input: ExportInput):
   };
 }
 
-function startOf(all: readonly MemoryReference[], after: string | null | undefined): number {
+function findStart(all: readonly MemoryReference[], after: string | null | undefined): number {
   if (after == null) return 0;
   const place = all.findIndex((reference) => referenceKey(reference) === after);
   if (place === -1) throw invalidInput('after', 'what the page before gave, of a memory that is still there', after);
@@ -86,7 +86,7 @@ async function describeAll(
         relation: about.has(reference.id) ? 'about' : 'mentions',
         ...reference,
         memory: row === undefined ? null : await inPlain(context, row),
-        source: sources.get(sourceIdOf(row) ?? '') ?? null,
+        source: sources.get(readSourceId(row) ?? '') ?? null,
         events: await Promise.all(told),
         links: links.filter((link) => isEndOf(reference, link)),
         quarantined: quarantined.filter(({ episodeId }) => episodeId === reference.id),
@@ -177,14 +177,14 @@ async function listReceiptsOf(
 async function loadSources(context: MemoryContext, rows: readonly StoredRow[]): Promise<Map<string, object>> {
   const { tenantId } = context.principal;
   const client = context.db.client;
-  const ids = [...new Set(rows.flatMap((row) => sourceIdOf(row) ?? []))];
+  const ids = [...new Set(rows.flatMap((row) => readSourceId(row) ?? []))];
   if (ids.length === 0) return new Map();
   const where = { tenantId, id: { in: ids } };
   const found = [...(await client.episodeTombstone.findMany({ where })), ...(await client.episode.findMany({ where }))];
   return new Map(found.map((row) => [row.id, row]));
 }
 
-function sourceIdOf(row: object | undefined): string | null {
+function readSourceId(row: object | undefined): string | null {
   return row !== undefined && 'sourceEpisodeId' in row ? (row.sourceEpisodeId as string | null) : null;
 }
 

@@ -7,7 +7,7 @@ import { createLink } from '../links/links.ts';
 import { changeMemory, type Mutation } from '../mutation.ts';
 import type { Span } from '../spans.ts';
 import { checkValidTime, type FactValues, type StoreFactInput } from './fact-values.ts';
-import { confirmedAsOf, isUpcoming, saidAt } from './valid-time.ts';
+import { chooseConfirmedAt, isUpcoming, saidAt } from './valid-time.ts';
 
 /** Confirms as of when it was said. An earlier statement than the latest only supports the fact. */
 export async function confirmStored(
@@ -29,7 +29,7 @@ export async function confirmStored(
   checkValidTime({ ...fact, ...named });
   const attributes = await attributesToWrite(mutation, fact, named);
   const times = { validFrom: named.validFrom ?? fact.validFrom, validTo: named.validTo ?? fact.validTo };
-  const lastConfirmedAt = confirmedAsOf(said, times.validFrom);
+  const lastConfirmedAt = chooseConfirmedAt(said, times.validFrom);
   const columns: Columns<'fact'> = { ...attributes, validity: 'active', lastConfirmedAt };
   await changeMemory(mutation, { type: 'fact', id }, 'fact.confirmed', columns, { omissions: values.omissions });
   await settle({ ...fact, ...times, lastConfirmedAt });

@@ -37,7 +37,7 @@ import {
 import { reviewLookAlike } from './look-alikes.ts';
 import { endFact, findHistoryPlace, findPredecessor, linkHistory, makeRoom, planKey, settleKey } from './place-fact.ts';
 import { replaceFact } from './replace-fact.ts';
-import { beginningOf, confirmedAsOf, hasEnded, isSameDay, isUpcoming, saidAt } from './valid-time.ts';
+import { findBeginning, chooseConfirmedAt, hasEnded, isSameDay, isUpcoming, saidAt } from './valid-time.ts';
 
 export type { Fact };
 
@@ -58,12 +58,12 @@ export async function storeFact(context: MemoryContext, given: StoreFactInput): 
     return (await writeFact(mutation, input, values, embedding)).id;
   };
   const prepare = (): Promise<EmbeddedText> => embedOne(context, embeddedText(values));
-  const written = await mutateOnce(context, request, write, { prepare, turn: turnOf(values) });
+  const written = await mutateOnce(context, request, write, { prepare, turn: chooseTurn(values) });
   return mapWritten(written, async (id) => (await getMemory(context, { type: 'fact', id })).row as Fact);
 }
 
 /** About the key that `lockFactKeys` locks. Two keys that the database tells apart may share a turn, and merely wait. */
-function turnOf({ kind, scope, subject, predicateKey }: FactValues): string | undefined {
+function chooseTurn({ kind, scope, subject, predicateKey }: FactValues): string | undefined {
   return kind === 'event' ? undefined : JSON.stringify([scope, subject, predicateKey]).toLowerCase();
 }
 
@@ -82,7 +82,7 @@ export async function writeFact(
   sourceSpans: readonly Span[] = [],
 ): Promise<WrittenFact> {
   const text = { embedding, sourceSpans };
-  const draft = draftOf(values, mutation.now);
+  const draft = draftColumns(values, mutation.now);
   const named = await lockNamed(mutation, given, values);
   const key = await lockKey(mutation.transaction, values);
   if (key === null) return storeEvent(mutation, draft, named, text);
@@ -126,11 +126,11 @@ interface Draft extends FactValues {
   setAside: boolean;
 }
 
-function draftOf(values: FactValues, now: Date): Draft {
+function draftColumns(values: FactValues, now: Date): Draft {
   return {
     ...values,
     createdAt: now,
-    lastConfirmedAt: confirmedAsOf(saidAt(values.observedAt, now), values.validFrom),
+    lastConfirmedAt: chooseConfirmedAt(saidAt(values.observedAt, now), values.validFrom),
     supersedesId: null,
     supersededAt: null,
     validity: 'active',
@@ -227,7 +227,7 @@ function saysTheSame(fact: Fact, values: FactValues, now: Date): boolean {
   if (isUpcoming(values, now)) return isUpcoming(fact, now) && isSameDay(fact.validFrom, values.validFrom);
   if (isUpcoming(fact, now)) return false;
   const { validFrom, validTo } = values;
-  return validFrom === null || validTo === null || validTo > beginningOf(fact);
+  return validFrom === null || validTo === null || validTo > findBeginning(fact);
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Fact } from '../../generated/prisma/client.ts';
 import { createLink } from '../links/links.ts';
 import { settleReviewsOf } from '../reviews/reviews.ts';
 import { changeMemory, createMutation, type Mutation } from '../mutation.ts';
-import { beginningOf, findCurrent, findLasting, hasEnded, momentOf, type Timed } from './valid-time.ts';
+import { findBeginning, findCurrent, findLasting, hasEnded, findMoment, type Timed } from './valid-time.ts';
 
 /** What placing a fact among those of its key needs to know of each. */
 export type PlacedFact = Timed & Pick<Fact, 'id' | 'supersedesId' | 'setAside'>;
@@ -64,7 +64,7 @@ export async function endFact(mutation: Mutation, fact: PlacedFact, successor: S
 
 /** It was true until its successor became true, as far as that is known; never before it began. */
 function endOfValidity({ validFrom, validTo }: Timed, successor: Timed): Date {
-  const end = beginningOf(successor);
+  const end = findBeginning(successor);
   if (validTo !== null && validTo < end) return validTo;
   return validFrom !== null && validFrom > end ? validFrom : end;
 }
@@ -72,7 +72,7 @@ function endOfValidity({ validFrom, validTo }: Timed, successor: Timed): Date {
 /** Returns the fact whose place a new one takes: of those that end or give way for it, the one that was said last. */
 export function findPredecessor<T extends PlacedFact>({ waiting, over }: KeyPlan<T>, now: Date): T | null {
   const giving = [...over, ...waiting.filter(({ setAside }) => !setAside)].filter((fact) => !hasEnded(fact, now));
-  return giving.toSorted((a, b) => momentOf(b).getTime() - momentOf(a).getTime())[0] ?? null;
+  return giving.toSorted((a, b) => findMoment(b).getTime() - findMoment(a).getTime())[0] ?? null;
 }
 
 /**
@@ -137,7 +137,7 @@ export async function findHistoryPlace(
 
 /** As the statement `findNeighbours` computes it. */
 function chainMoment(fact: Timed): Date {
-  const moment = momentOf(fact);
+  const moment = findMoment(fact);
   return fact.validTo !== null && fact.validTo < moment ? fact.validTo : moment;
 }
 
@@ -156,8 +156,8 @@ export async function linkHistory(
   await linkSuperseded(mutation, after.id, fact.id);
   if (before === null) return;
   await linkSuperseded(mutation, fact.id, before.id);
-  const endedThere = before.validTo?.getTime() === beginningOf(after).getTime();
-  if (before.validity !== 'superseded' || !endedThere || hasEnded(before, beginningOf(fact))) return;
+  const endedThere = before.validTo?.getTime() === findBeginning(after).getTime();
+  if (before.validity !== 'superseded' || !endedThere || hasEnded(before, findBeginning(fact))) return;
   const columns = { validTo: endOfValidity(before, fact) };
   await changeMemory(consequence, { type: 'fact', id: before.id }, 'fact.bridged', columns);
 }

@@ -31,7 +31,7 @@ export function normalisePredicate(written: string): string {
 const mostRounds = 8;
 
 type Rule = (words: string[]) => string[];
-const rules: readonly Rule[] = [respell, dropPrefix, inflect, turnOf, dropSuffix];
+const rules: readonly Rule[] = [respell, dropPrefix, inflect, turnAround, dropSuffix];
 
 function splitName(written: string): string[] {
   return written
@@ -97,7 +97,7 @@ function inflect(words: string[]): string[] {
 }
 
 /** `date_of_birth` → `birth_date`. With other heads the turn changes the meaning: `mother_of`, `number_of`. */
-function turnOf(words: string[]): string[] {
+function turnAround(words: string[]): string[] {
   const text = words.join('_');
   const aboutUser = /^(.+)_of_(?:the_)?users?$/.exec(text)?.[1];
   if (aboutUser !== undefined) return aboutUser.split('_');

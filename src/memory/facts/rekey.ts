@@ -19,7 +19,7 @@ export async function findTenantsToRekey(database: Database): Promise<string[]> 
 export async function rekeyFacts(context: MemoryContext): Promise<number> {
   return context.db.transaction(async (transaction) => {
     const facts = await listFactsToRekey(transaction);
-    const due = facts.filter((fact) => keyOf(fact) !== fact.predicateKey);
+    const due = facts.filter((fact) => buildKey(fact) !== fact.predicateKey);
     // Those that are not live share a key freely.
     for (const fact of due.filter(({ isCurrent }) => !isCurrent)) await rekey(transaction, fact);
     const current = new Map(
@@ -27,7 +27,7 @@ export async function rekeyFacts(context: MemoryContext): Promise<number> {
     );
     for (const fact of due.filter(({ isCurrent }) => isCurrent)) {
       const other = current.get(place(fact));
-      if (other !== undefined && holdsSeveral(context, keyOf(fact))) {
+      if (other !== undefined && holdsSeveral(context, buildKey(fact))) {
         // Any key that no other fact has: values are compared by what they say.
         await rekey(transaction, { ...fact, valueKey: fact.id });
         continue;
@@ -40,12 +40,12 @@ export async function rekeyFacts(context: MemoryContext): Promise<number> {
   });
 }
 
-function keyOf({ subject, predicate }: FactToRekey): string {
+function buildKey({ subject, predicate }: FactToRekey): string {
   return isNote({ subject, predicate }) ? predicate : predicateKey(predicate);
 }
 
 function place(fact: FactToRekey): string {
-  return JSON.stringify([fact.scope, fact.subjectKey, keyOf(fact), fact.valueKey]);
+  return JSON.stringify([fact.scope, fact.subjectKey, buildKey(fact), fact.valueKey]);
 }
 
 function isNewer(one: FactToRekey, other: FactToRekey): boolean {
@@ -55,7 +55,7 @@ function isNewer(one: FactToRekey, other: FactToRekey): boolean {
 }
 
 async function rekey(transaction: Transaction, fact: FactToRekey): Promise<void> {
-  await updateKeys(transaction, fact.id, { predicateKey: keyOf(fact), valueKey: fact.valueKey });
+  await updateKeys(transaction, fact.id, { predicateKey: buildKey(fact), valueKey: fact.valueKey });
 }
 
 async function supersedeOlder(

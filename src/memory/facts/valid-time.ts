@@ -9,17 +9,17 @@ export function saidAt(observedAt: Date | null, now: Date): Date {
 }
 
 /** Returns as of when a statement is confirmed: as of when it was said, or as of its first day if that is later. */
-export function confirmedAsOf(said: Date, validFrom: Date | null): Date {
+export function chooseConfirmedAt(said: Date, validFrom: Date | null): Date {
   return validFrom !== null && validFrom > said ? validFrom : said;
 }
 
 /** Returns the moment by which facts of one key are compared: that of the latest statement, or the first day if later. */
-export function momentOf({ lastConfirmedAt, createdAt, validFrom }: Timed): Date {
-  return confirmedAsOf(lastConfirmedAt ?? createdAt, validFrom);
+export function findMoment({ lastConfirmedAt, createdAt, validFrom }: Timed): Date {
+  return chooseConfirmedAt(lastConfirmedAt ?? createdAt, validFrom);
 }
 
 /** Returns when a fact began to hold, as far as that is known. */
-export function beginningOf({ validFrom, observedAt, createdAt }: Timed): Date {
+export function findBeginning({ validFrom, observedAt, createdAt }: Timed): Date {
   return validFrom ?? observedAt ?? createdAt;
 }
 
@@ -41,7 +41,7 @@ export function findCurrent<T extends Timed>(facts: readonly T[], at: Date): T |
 }
 
 function isAfter(one: Timed, other: Timed): boolean {
-  const [first, second] = [momentOf(one).getTime(), momentOf(other).getTime()];
+  const [first, second] = [findMoment(one).getTime(), findMoment(other).getTime()];
   if (first !== second) return first > second;
   return (one.observedAt ?? one.createdAt) > (other.observedAt ?? other.createdAt);
 }

@@ -30,9 +30,9 @@ export async function describeForgetting(context: MemoryContext, eventId: string
     where: { tenantId, OR: [{ id: eventId }, { causeEventId: eventId }] },
     orderBy: { sequence: 'asc' },
   });
-  const forgotten = events.filter(({ eventType }) => forgettingEvents.includes(eventType)).map(referenceOf);
+  const forgotten = events.filter(({ eventType }) => forgettingEvents.includes(eventType)).map(toReference);
   const masked = events.filter(({ eventType }) => eventType === 'episode.masked');
-  const rows = await loadMemories(context, [...forgotten, ...masked.map(referenceOf)]);
+  const rows = await loadMemories(context, [...forgotten, ...masked.map(toReference)]);
   const opened = await Promise.all([...rows.values()].map((row) => openRow(context, row)));
   const memories = new Map(opened.map((row) => [row.id, asMemory(asReported(row))]));
   return {
@@ -60,7 +60,7 @@ export async function listTakenSources(context: MemoryContext, { type, id }: Mem
   return rows.map((row) => row.id);
 }
 
-function referenceOf({ entityType, entityId }: MemoryEvent): MemoryReference {
+function toReference({ entityType, entityId }: MemoryEvent): MemoryReference {
   return { type: entityType as MemoryReference['type'], id: entityId };
 }
 

@@ -22,13 +22,13 @@ const preposition = /\s(?:of|on|in|at|to|for|with|about|from|by|during|since|bef
 /** Throws for a text that names nothing: it would take everything or nothing. */
 export function readTopic(about: string): Topic {
   const text = about.replace(/\s+/gu, ' ').replace(request, '').trim() || about.trim();
-  const words = keyWordsOf(text);
+  const words = findKeyWords(text);
   if (words.size === 0) throw invalidInput('about', 'the words that name a topic, such as "the garage code"', about);
-  const head = [...keyWordsOf(text.split(preposition)[0] ?? '')].at(-1) ?? null;
+  const head = [...findKeyWords(text.split(preposition)[0] ?? '')].at(-1) ?? null;
   return { text, words, head };
 }
 
-function keyWordsOf(text: string): Set<string> {
+function findKeyWords(text: string): Set<string> {
   return new Set([...wordsOf(text)].filter((word) => !generic.has(word)));
 }
 

@@ -1,6 +1,6 @@
 import { lockReview } from '../../db/queries/reviews.ts';
 import type { MemoryEvent } from '../../generated/prisma/client.ts';
-import { actorOf } from '../context.ts';
+import { nameActor } from '../context.ts';
 import type { Mutation } from '../mutation.ts';
 import { changeReview } from '../reviews/reviews.ts';
 import { changedSince } from './event-graph.ts';
@@ -21,7 +21,7 @@ export async function revertReview(mutation: Mutation, event: MemoryEvent): Prom
   const settled = {
     status: 'settled',
     outcome: 'withdrawn',
-    settled_by: actorOf(mutation.context),
+    settled_by: nameActor(mutation.context),
     settled_at: mutation.now,
   };
   const { status, outcome, settled_by: settledBy, settled_at: settledAt } = before ?? settled;

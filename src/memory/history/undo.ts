@@ -2,7 +2,7 @@ import { lockUndo } from '../../db/queries/past-states.ts';
 import { MemoryError } from '../../shared/errors.ts';
 import type { MemoryEvent } from '../../generated/prisma/client.ts';
 import { asStored } from '../../redaction/redactor.ts';
-import { actorOf, type MemoryContext } from '../context.ts';
+import { nameActor, type MemoryContext } from '../context.ts';
 import { embedOne, type EmbeddedText } from '../embed.ts';
 import { lockFactKeys } from '../../db/queries/facts.ts';
 import { textToFind, type HiddenSpans } from '../hidden-spans.ts';
@@ -31,7 +31,7 @@ export async function undoEvent(
   authorize(context, 'mutation undo');
   const { tenantId } = context.principal;
   const root = await getRoot(context, checkUuid('event_id', eventId));
-  const isOwn = root.actor === actorOf(context);
+  const isOwn = root.actor === nameActor(context);
   authorizeTarget(context, 'mutation undo', { name: `event ${root.id} of ${root.actor}`, isOwn });
   refuseErasure(root);
   refuseReviewAlone(root);

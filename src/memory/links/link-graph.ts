@@ -123,7 +123,7 @@ export async function loadEnds(
   const rows = await loadMemories(context, references);
   const ends = new Map<string, LinkEnd>();
   for (const [key, row] of rows)
-    ends.set(key, 'expiresAt' in row && row.expiresAt <= now ? expired(row) : { kind: 'memory', row });
+    ends.set(key, 'expiresAt' in row && row.expiresAt <= now ? toExpiredEnd(row) : { kind: 'memory', row });
   const missing = references.filter((reference) => !ends.has(referenceKey(reference)));
   for (const tombstone of await loadTombstones(context, missing)) {
     ends.set(referenceKey(tombstone), { kind: 'tombstone', tombstone });
@@ -160,7 +160,7 @@ async function loadTombstones(
 const tombstoneColumns = { id: true, reason: true, createdAt: true, deletedAt: true } as const;
 
 /** Past its time and not swept yet: gone for every reader. */
-function expired({ id, createdAt, expiresAt }: { id: string; createdAt: Date; expiresAt: Date }): LinkEnd {
+function toExpiredEnd({ id, createdAt, expiresAt }: { id: string; createdAt: Date; expiresAt: Date }): LinkEnd {
   return { kind: 'tombstone', tombstone: { type: 'episode', id, reason: 'expired', createdAt, deletedAt: expiresAt } };
 }
 

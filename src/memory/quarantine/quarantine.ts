@@ -4,7 +4,7 @@ import { lockQuarantinedItem } from '../../db/queries/quarantine.ts';
 import { lockRuleTexts } from '../../db/queries/rules.ts';
 import type { MemoryEvent, Prisma, QuarantinedItem } from '../../generated/prisma/client.ts';
 import { MemoryError } from '../../shared/errors.ts';
-import { actorOf, type MemoryContext } from '../context.ts';
+import { nameActor, type MemoryContext } from '../context.ts';
 import { writeConfirmation } from '../confirm-and-forget.ts';
 import { embedOne } from '../embed.ts';
 import { decideSealing, embeddedText, normaliseFact } from '../facts/fact-values.ts';
@@ -35,10 +35,12 @@ export async function quarantine(mutation: Mutation, butler: string, items: read
   const { transaction, tenantId, now: createdAt } = mutation;
   if (items.length === 0) return;
   const episodeId = { in: items.map((item) => item.episodeId) };
-  const held = new Set((await transaction.quarantinedItem.findMany({ where: { tenantId, episodeId } })).map(keyOf));
+  const held = new Set(
+    (await transaction.quarantinedItem.findMany({ where: { tenantId, episodeId } })).map(digestItem),
+  );
   for (const item of items) {
-    if (held.has(keyOf(item))) continue;
-    held.add(keyOf(item));
+    if (held.has(digestItem(item))) continue;
+    held.add(digestItem(item));
     const id = uuidv7();
     // Without the row as an answer: a butler whose run holds something back may not read it.
     await transaction.quarantinedItem.createMany({ data: [{ ...item, tenantId, id, butler, createdAt }] });
@@ -46,17 +48,17 @@ export async function quarantine(mutation: Mutation, butler: string, items: read
       eventType: 'quarantined_item.held',
       entityType: 'quarantined_item',
       entityId: id,
-      after: snapshotOf({ ...item, tenantId, id, butler, status: 'waiting', memoryId: null, decidedBy: null }),
+      after: toSnapshot({ ...item, tenantId, id, butler, status: 'waiting', memoryId: null, decidedBy: null }),
     });
   }
 }
 
-function keyOf({ episodeId, content }: Pick<ForeignItem, 'episodeId' | 'content'>): string {
+function digestItem({ episodeId, content }: Pick<ForeignItem, 'episodeId' | 'content'>): string {
   return `${episodeId} ${content}`;
 }
 
 /** The row as events keep it: without its text, which goes with the episode. */
-function snapshotOf(row: Omit<QuarantinedItem, 'content' | 'createdAt' | 'decidedAt'>): Prisma.InputJsonObject {
+function toSnapshot(row: Omit<QuarantinedItem, 'content' | 'createdAt' | 'decidedAt'>): Prisma.InputJsonObject {
   return JSON.parse(
     JSON.stringify({
       tenant_id: row.tenantId,
@@ -170,14 +172,14 @@ async function decide(
 ): Promise<string> {
   const { transaction, tenantId, now: decidedAt, context } = mutation;
   const { id } = before;
-  const data = { ...decision, decidedBy: actorOf(context), decidedAt };
+  const data = { ...decision, decidedBy: nameActor(context), decidedAt };
   const after = await transaction.quarantinedItem.update({ where: { tenantId_id: { tenantId, id } }, data });
   await mutation.record({
     eventType: decision.status === 'approved' ? 'quarantined_item.approved' : 'quarantined_item.refused',
     entityType: 'quarantined_item',
     entityId: id,
-    before: snapshotOf(before),
-    after: snapshotOf(after),
+    before: toSnapshot(before),
+    after: toSnapshot(after),
   });
   return id;
 }
@@ -200,8 +202,8 @@ export async function revertQuarantined(mutation: Mutation, event: MemoryEvent):
     eventType: 'quarantined_item.undone',
     entityType: 'quarantined_item',
     entityId: id,
-    before: snapshotOf(before),
-    after: snapshotOf(after),
+    before: toSnapshot(before),
+    after: toSnapshot(after),
     revertsEventId: event.id,
   });
 }

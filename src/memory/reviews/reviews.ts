@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { insertReview, lockOpenReviewsOf, updateReview, type LockedReview } from '../../db/queries/reviews.ts';
 import type { Review } from '../../generated/prisma/client.ts';
-import { actorOf, type MemoryContext } from '../context.ts';
+import { nameActor, type MemoryContext } from '../context.ts';
 import type { EventInput } from '../events.ts';
 import type { Mutation } from '../mutation.ts';
 import { authorize } from '../permissions.ts';
@@ -57,14 +57,14 @@ export async function settleReviewsOf(mutation: Mutation, factId: string, succes
   for (const review of await lockOpenReviewsOf(mutation.transaction, factId)) {
     await changeReview(mutation.consequence, review, 'review.settled', {
       status: 'settled',
-      outcome: outcomeOf(review, successorId),
-      settledBy: actorOf(mutation.context),
+      outcome: decideOutcome(review, successorId),
+      settledBy: nameActor(mutation.context),
       settledAt: mutation.now,
     });
   }
 }
 
-function outcomeOf({ newerId, olderId }: LockedReview, successorId: string | undefined): ReviewOutcome {
+function decideOutcome({ newerId, olderId }: LockedReview, successorId: string | undefined): ReviewOutcome {
   if (successorId === newerId) return 'newer_supersedes';
   return successorId === olderId ? 'older_supersedes' : 'withdrawn';
 }

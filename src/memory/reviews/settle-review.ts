@@ -2,7 +2,7 @@ import { lockFactKeys } from '../../db/queries/facts.ts';
 import { lockReview, type LockedReview } from '../../db/queries/reviews.ts';
 import type { StoredFact } from '../../db/stored-fact.ts';
 import { MemoryError } from '../../shared/errors.ts';
-import { actorOf, type MemoryContext } from '../context.ts';
+import { nameActor, type MemoryContext } from '../context.ts';
 import { isLive } from '../facts/fact-values.ts';
 import { replaceFact } from '../facts/replace-fact.ts';
 import { mutateOnce } from '../idempotency.ts';
@@ -44,7 +44,7 @@ async function settle(mutation: Mutation, id: string, outcome: Settlement): Prom
       hint: 'Undo the event that settled it to open it again.',
     });
   }
-  const values = { status: 'settled', outcome, settledBy: actorOf(context), settledAt: now };
+  const values = { status: 'settled', outcome, settledBy: nameActor(context), settledAt: now };
   await changeReview(mutation, review, 'review.settled', values);
   if (outcome !== 'keep_both') await supersedeOther(mutation, review, outcome);
 }

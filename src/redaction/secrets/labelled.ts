@@ -1,6 +1,6 @@
 import type { Span } from '../finding.ts';
 import { endOfRun } from '../scan.ts';
-import { endOfName, labelOf, labelStart, type Label } from './labels.ts';
+import { endOfName, readLabel, labelStart, type Label } from './labels.ts';
 import { isSecretValue, isStrongValue, type Candidate, type Tie } from './values.ts';
 
 /**
@@ -15,7 +15,7 @@ export function findLabelled(text: string): Span[] {
     const window = text.slice(from, from + longest);
     const before = text.slice(Math.max(0, from - 48), from);
     const cursor = new Cursor(window, endOfName(window, head[0].length));
-    const label = labelOf(head);
+    const label = readLabel(head);
     const found = [...readValueBefore(cursor, label, before), ...readValues(cursor, label, before)];
     // A label within this one has its turn: in `api_key: token: …` the value follows the second.
     labelStart.lastIndex = from + 1;

@@ -93,7 +93,7 @@ export interface Label {
   readonly isEnglish: boolean;
 }
 
-export function labelOf(match: RegExpExecArray): Label {
+export function readLabel(match: RegExpExecArray): Label {
   const kind = classes.find((name) => match.groups?.[name] !== undefined) ?? 'key';
   return {
     kind,
@@ -115,5 +115,5 @@ export function isLabel(text: string): boolean {
 /** The label in which a name ends: `spring.datasource.password`, `dbPassword`. */
 export function labelOfName(name: string): Label | null {
   const match = endInLabel.exec(name);
-  return match === null ? null : labelOf(match);
+  return match === null ? null : readLabel(match);
 }

@@ -1,4 +1,4 @@
-import { segmentsOf } from '../../../memory/episodes/segments.ts';
+import { readSegments } from '../../../memory/episodes/segments.ts';
 import type { ForeignItem } from '../../../memory/quarantine/quarantine.ts';
 import type { ConsolidationEngine } from '../engine.ts';
 import { findForeignItems } from './patterns/foreign-items.ts';
@@ -20,8 +20,8 @@ export const patternsEngine: ConsolidationEngine = {
       const { id, content, observedAt, createdAt } = episode;
       signal.throwIfAborted();
       const at = observedAt ?? createdAt;
-      foreign.push(...findForeignItems(id, content, segmentsOf(episode)));
-      const found = readEpisode(content, at, names, segmentsOf(episode));
+      foreign.push(...findForeignItems(id, content, readSegments(episode)));
+      const found = readEpisode(content, at, names, readSegments(episode));
       const verdicts = await judge(
         context.embedder,
         found.map(({ statement }) => statement),
