@@ -85,6 +85,7 @@ const rules: Record<string, Rule> = {
   ruleId: { id: 'rule' },
   'StoreRuleInput.supersedes': { id: 'rule' },
   'StoreFactInput.supersedes': { id: 'fact' },
+  'StoreNoteInput.supersedes': { id: 'fact' },
   runId: { id: 'run' },
   receiptId: { id: 'receipt' },
   eventId: { id: 'event' },

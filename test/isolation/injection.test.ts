@@ -132,7 +132,7 @@ describe('a text that poses as an instruction', () => {
     new RegExp(`^Undo with memory_undo of event ${uuid}\\.$`),
     new RegExp(`^It took the place of (?:fact|rule) ${handle}: `),
     /^Rules that say nearly the same \(to replace one, store it with supersedes, or forget it\):$/,
-    /^Facts that may say the same under another name \(to replace one, store it with supersedes\):$/,
+    /^Facts that may say the same in other words \(to replace one, store it with supersedes\):$/,
     new RegExp(`^- (?:fact|rule) ${handle}: `),
   ];
 
