@@ -71,8 +71,12 @@ export interface SpanScore {
 
 /** A fact counts as found whatever kind of item says it; a rule only as a rule. */
 export function scoreSession({ spans }: LabelledSession, items: readonly SpanItem[]): SpanScore {
-  const isFound = (span: Span): boolean =>
-    items.some((item) => covers(item, span) && (span.keep === 'fact' || item.kind === 'rule'));
+  const isFound = (span: Span): boolean => {
+    // A sentence may have been split: what it says is found when its parts together say it.
+    const parts = items.filter((item) => covers(item, span) || shareOf(item.content, span.text) >= 0.6);
+    const isSaid = shareOf(span.text, parts.map(({ content }) => content).join(' ')) >= 0.6;
+    return isSaid && (span.keep === 'fact' || parts.some(({ kind }) => kind === 'rule'));
+  };
   const missed = spans.filter((span) => span.keep !== 'no' && !isFound(span));
   const wrong = items.filter((item) => {
     const labels = labelsOf(item, spans);

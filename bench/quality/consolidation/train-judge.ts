@@ -5,7 +5,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { modelKey, type Embedder } from '../../../src/embedding/embedder.ts';
 import { featuresOf, type Setting } from '../../../src/lifecycle/consolidation/engines/patterns/features.ts';
-import { inThousandths, probability, settingsOf } from '../../../src/lifecycle/consolidation/engines/patterns/judge.ts';
+import {
+  inThousandths,
+  settingsOf,
+  verdictOf,
+  type Heads,
+} from '../../../src/lifecycle/consolidation/engines/patterns/judge.ts';
 import { readEpisode, type Found } from '../../../src/lifecycle/consolidation/engines/patterns/read-episode.ts';
 import type { Statement } from '../../../src/lifecycle/consolidation/engines/patterns/statement.ts';
 import { packageRoot } from '../../../src/shared/package-root.ts';
@@ -40,7 +45,9 @@ interface Head {
 }
 
 const folds = 5;
-const regularisation = { keep: 0.0007, instruction: 0.002 };
+const penalty = 0.0007;
+/** Rules are few: without more weight the judge would hardly ever expect one. */
+const weightOfRules = 2.5;
 /** Whole sessions tell more about what is worth keeping than single sentences do. */
 const weightOf = { session: 1.5, text: 1.2, sentence: 0.6 };
 const day = new Date('2026-03-10T12:00:00Z');
@@ -131,12 +138,7 @@ function itemOf(statement: Statement): Item {
 }
 
 /** Logistic regression with an L2 penalty, by gradient descent with momentum: deterministic. */
-function train(
-  inputs: readonly Float64Array[],
-  labels: readonly boolean[],
-  weights: readonly number[],
-  penalty: number,
-): Head {
+function train(inputs: readonly Float64Array[], labels: readonly boolean[], weights: readonly number[]): Head {
   const size = inputs[0]?.length ?? 0;
   const head = new Float64Array(size + 1);
   const velocity = new Float64Array(size + 1);
@@ -176,31 +178,18 @@ async function embed(embedder: Embedder, contents: readonly string[]): Promise<M
 
 type InputOf = (content: string, setting: Setting) => Float64Array;
 
-interface Heads {
-  keep: Head;
-  instruction: Head;
-}
-
-function trainOn(chosen: readonly Example[], inputOf: InputOf): Heads {
-  const told = chosen.filter(({ isInstruction }) => isInstruction !== null);
-  const head = (those: readonly Example[], labels: readonly boolean[], penalty: number): Head =>
+function trainOn(examples: readonly Example[], inputOf: InputOf): Heads {
+  const inputs = examples.map(({ content, setting }) => inputOf(content, setting));
+  const head = (isMeant: (example: Example) => boolean, weight = 1): Head =>
     train(
-      those.map(({ content, setting }) => inputOf(content, setting)),
-      labels,
-      those.map(({ weight }) => weight),
-      penalty,
+      inputs,
+      examples.map(isMeant),
+      examples.map((example) => example.weight * (isMeant(example) ? weight : 1)),
     );
   return {
-    keep: head(
-      chosen,
-      chosen.map(({ keep }) => keep),
-      regularisation.keep,
-    ),
-    instruction: head(
-      told,
-      told.map(({ isInstruction }) => isInstruction === true),
-      regularisation.instruction,
-    ),
+    keep: head(({ keep }) => keep),
+    fact: head(({ keep, isInstruction }) => keep && isInstruction !== true),
+    rule: head(({ keep, isInstruction }) => keep && isInstruction === true, weightOfRules),
   };
 }
 
@@ -213,19 +202,18 @@ interface Thresholds {
 /** What the engine would keep of what was read. */
 function keepOf(
   { found, settings }: Read<unknown>,
-  { keep, instruction }: Heads,
+  heads: Heads,
   inputOf: InputOf,
   limits: Thresholds,
   isSafe: (content: string) => boolean,
 ): (SpanItem & { statement: Statement })[] {
   return found.flatMap(({ statement, quote }, at) => {
-    const input = inputOf(statement.content, settings[at] as Setting);
+    const verdict = verdictOf(heads, inputOf(statement.content, settings[at] as Setting));
     const { threshold, content, says } = statement;
     const isForm = threshold !== null && threshold < 0.5;
-    if (threshold !== null && probability(keep, input) < limits.keep - (isForm ? limits.surelyMeant : 0)) return [];
+    if (threshold !== null && verdict.keep < limits.keep - (isForm ? limits.surelyMeant : 0)) return [];
     const isNote = says === 'fact' && statement.predicate === null;
-    const isRule =
-      says === 'rule' || (isNote && probability(instruction, input) >= limits.instruction && isSafe(content));
+    const isRule = says === 'rule' || (isNote && verdict.instruction >= limits.instruction && isSafe(content));
     return [{ kind: isRule ? 'rule' : 'fact', content, quote, statement }];
   });
 }
@@ -259,15 +247,20 @@ function describeTexts(
   return `recall ${describeShare(recall)}, rules ${describeShare(recallOf(scored, 'rule'))}, precision ${describeShare(precision)}`;
 }
 
-function writeWeights(model: string, { keep, instruction }: Heads, limits: Thresholds): void {
+function writeWeights(model: string, { keep, fact, rule }: Heads, limits: Thresholds): void {
   const file = join(packageRoot, 'src', 'lifecycle', 'consolidation', 'engines', 'patterns', 'judge-weights.ts');
-  const data = JSON.stringify({ model, keep: inThousandths(keep), instruction: inThousandths(instruction) });
+  const data = JSON.stringify({
+    model,
+    keep: inThousandths(keep),
+    fact: inThousandths(fact),
+    rule: inThousandths(rule),
+  });
   const note = '// Generated by bench/quality/consolidation/train-judge.ts from the development data. Do not edit.';
   const thresholds = `/** Chosen by precision on folds that the judge had not seen. */\nexport const keepThreshold = ${limits.keep};\nexport const instructionThreshold = ${limits.instruction};\nexport const surelyMeant = ${limits.surelyMeant};\n`;
   writeFileSync(file, `${note}\n${thresholds}export const judgeWeights = ${data};\n`);
 }
 
-const chosen: Thresholds = { keep: 0.55, instruction: 0.45, surelyMeant: 0.25 };
+const chosen: Thresholds = { keep: 0.57, instruction: 0.5, surelyMeant: 0.25 };
 
 await withEmbeddedCore(async ({ embedder }) => {
   const { isSafeRule } = await import('../../../src/lifecycle/consolidation/engines/patterns/instructions.ts');
@@ -313,7 +306,7 @@ await withEmbeddedCore(async ({ embedder }) => {
       print(`  sessions ${set}, set aside:  ${describeSessions(of(set, validation), seen)}`);
     print(`  texts, five folds:      ${describeTexts(texts, unseen)}`);
   };
-  for (const keep of [0.4, 0.5, 0.6]) report({ ...chosen, keep });
-  for (const instruction of [0.4, 0.6, 0.7]) report({ ...chosen, instruction });
+  for (const keep of [0.5, 0.57, 0.63]) report({ ...chosen, keep });
+  for (const instruction of [0.4, 0.6]) report({ ...chosen, instruction });
   writeWeights(modelKey(embedder.model), whole, chosen);
 });

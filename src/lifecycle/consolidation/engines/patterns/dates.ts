@@ -31,6 +31,8 @@ interface Moment {
   readonly isPast: boolean;
   /** "has moved", "since": a date without a year is the nearest one. */
   readonly isPerfect?: boolean;
+  /** It names a day of a month. */
+  readonly isDated?: boolean;
 }
 
 const sayings: readonly Saying[] = [
@@ -53,6 +55,15 @@ const sayings: readonly Saying[] = [
         : `${lead}${iso(add(day, -1))} at night`,
   },
   {
+    said: pattern(`(?<lead>on |from |until )?${weekday} (?:in a|next) week${parts}`),
+    resolve: ({ lead, weekday: name = '', part }, { day }) =>
+      `${lead ?? 'on '}${iso(nearest(add(day, 6 - ((day.getUTCDay() + 6) % 7)), weekdays.indexOf(name.toLowerCase()), false, false))}${inPart(part)}`,
+  },
+  {
+    said: pattern('the week after next'),
+    resolve: (_, { day }) => `in the week of ${iso(add(day, 14))}`,
+  },
+  {
     said: pattern(
       `(?<lead>on|until|till|by|from|since|starting|coming|this|next|last|this coming)(?: (?<which>next|this|last|the coming))? ${weekday}(?! (?:mornings|evenings|afternoons|nights))${parts}(?! (?:and|or|to) (?:${weekdays.join('|')})|,? (?:${weekdays.join('|')}))`,
     ),
@@ -68,7 +79,9 @@ const sayings: readonly Saying[] = [
     said: pattern(
       '(?<lead>on|until|by|from|since|starting)(?: on)? the (?<date>\\d{1,2})(?:st|nd|rd|th)(?! (?:of|floor|century|row|hour|each|every))',
     ),
-    resolve: ({ lead, date }, { day, isPast }) => {
+    resolve: ({ lead, date }, { day, isPast, isDated = false }) => {
+      // "on 19 May, not on the 9th": of the month that is named.
+      if (isDated) return null;
       const found = new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth(), Number(date)));
       if (found.getUTCDate() !== Number(date)) return null;
       if (!isPast && found < day) found.setUTCMonth(found.getUTCMonth() + 1);
@@ -171,12 +184,13 @@ function addYears(text: string, at: Moment): string {
 export function resolveDates(text: string, observedAt: Date, isPast: boolean, isPerfect = false): string {
   const day = new Date(Date.UTC(observedAt.getUTCFullYear(), observedAt.getUTCMonth(), observedAt.getUTCDate()));
   const dated = addYears(text, { day, isPast, isPerfect });
+  const isDated = writtenDates.some((written) => dated.search(written) >= 0) || dated !== text;
   if (recurring.test(dated)) return dated;
   return sayings.reduce(
     (changed, { said, resolve }) =>
       changed.replace(said, (whole: string, ...rest: unknown[]) => {
         const groups = rest.at(-1) as Record<string, string | undefined>;
-        return resolve(groups, { day, isPast, isPerfect }) ?? whole;
+        return resolve(groups, { day, isPast, isPerfect, isDated }) ?? whole;
       }),
     dated,
   );

@@ -12,7 +12,7 @@ const determiners =
 
 /** A sentence that tells what a text says: it is passed over. */
 const mention = new RegExp(
-  String.raw`(?:^|[\n"'(\[>.!?] ?|(?<!\bhalf )\b(?:${determiners}) )(?:[\p{L}\p{N}-]+ ){0,2}(?:${sources})\b(?:(?!\b(?:he|she|we|they|user) )[^.!?\n]){0,60}?(?::(?!\d)|"|\b(?:${tellings})\b)|\b(?:according to|forwarded)\b`,
+  String.raw`(?:^|[\n"'(\[>.!?] ?|(?<!\bhalf )\b(?:${determiners}) )(?:[\p{L}\p{N}-]+ ){0,2}(?:${sources})\b(?:(?!\b(?:he|she|we|they|user|I)(?:'d|'s|'ve)? )[^.!?\n]){0,60}?(?::(?!\d)|"|\b(?:${tellings})\b)|\b(?:according to|forwarded)\b`,
   'giu',
 );
 
@@ -29,7 +29,7 @@ const beginnings: readonly RegExp[] = [
   /^[ \t]*(?:begin|start of|end of|end)? ?quot(?:e|ation)(?: of the day)?\b[ \t]*[.:!]/im,
   /\b(?:quoted? from|copied from|excerpt|pasted|translate|translation|repeat after me|how do you say|dear (?:customer|sir|madam|user|team|all)|this is an automated)\b/i,
   /\b(?:here(?:'s| is| are)|the following|see below|below is|(?:read|summari[sz]e|check|review|explain|fix|improve|proofread|rewrite|look at|what (?:does|is|do|are)) (?:this|these|the|my|that))\b[^\n]{0,80}\n/i,
-  /\b(?:documents?|pages?|web ?pages?|content|description|transcript|article|file|log|output|results?|e-?mail|attachment|quote)\b[ \t]*(?:below|follows|attached)?[.:]?[ \t]*\n/i,
+  /\b(?:documents?|pages?|web ?pages?|content|description|transcript|article|file|log|output|results?|e-?mail|attachment|quote)\b[ \t]*(?:below|follows|attached)?[.:]?[ \t]*\n(?![ \t]*[-*•] )/i,
   /^[ \t]*(?:#{1,6} |={3,}|-{3,}|\*{3,})/m,
 ];
 
@@ -42,6 +42,10 @@ const orders: readonly RegExp[] = [
   /^[ \t]*(?:(?:kind|best|warm) regards|regards|best wishes|sincerely|yours (?:truly|sincerely|faithfully)|unsubscribe|sent from my)\b/im,
 ];
 
+/** "Dentist on file: Dr. Moe", "the wrong day in the calendar: …": the butler's own records. */
+const ownRecord =
+  /\b(?:on (?:file|record)|(?:in|into|from) (?:the|my|our) (?:calendar|file|record|database))(?: \p{L}+)?:$/iu;
+
 /** The parts of a text in which the user or its writer speaks: none when it gives orders. */
 export function findOwnParts(text: string): readonly OwnPart[] {
   if (orders.some((order) => order.test(text))) return [];
@@ -52,7 +56,7 @@ export function findOwnParts(text: string): readonly OwnPart[] {
   let start = 0;
   for (const found of text.slice(0, length).matchAll(mention)) {
     const index = found.index + Math.max(0, found[0].search(/[\p{L}\p{N}]/u));
-    if (index < start) continue;
+    if (index < start || ownRecord.test(found[0])) continue;
     const from = startOfSentence(text, index + 1);
     const end = endOfMention(text, index);
     if (from > start) parts.push({ start, end: from, isAfterOthers: start > 0 });

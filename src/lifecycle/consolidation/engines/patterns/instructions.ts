@@ -167,8 +167,11 @@ export function isOrder(sentence: string): boolean {
   return order.test(sentence) || readInstruction(sentence, { isReported: false }) !== null;
 }
 
+/** "Heat pump serviced" begins with a noun: an order goes on with what it is about. */
+const object =
+  '(?:the|an?|my|our|your|all|any|every|each|it|them|me|us|him|her|this|that|these|those|no|only|not|more|less|in|as|at|with|before|after|when|if|to|out|up|off|on|down|away|back|for)';
 const order = new RegExp(
-  `^${polite}(?:(?:from now on|from today on|going forward|in (?:the )?future|as of now|next time),? )?${polite}(?:always|never|do not|only|stop|keep|make sure|be sure|${verb}(?! (?:is|are|was|were|has|have|of)\\b))\\b`,
+  `^${polite}(?:(?:from now on|from today on|going forward|in (?:the )?future|as of now|next time),? )?${polite}(?:(?:always|never|do not|stop|make sure|be sure)\\b|only ${verb}|${verb} ${object}\\b)`,
   'iu',
 );
 

@@ -26,7 +26,11 @@ function fromThousandths({ bias, weights }: Head): Head {
   return { bias: bias / thousand, weights: weights.map((weight) => weight / thousand) };
 }
 
-const heads = { keep: fromThousandths(judgeWeights.keep), instruction: fromThousandths(judgeWeights.instruction) };
+const trained: Heads = {
+  keep: fromThousandths(judgeWeights.keep),
+  fact: fromThousandths(judgeWeights.fact),
+  rule: fromThousandths(judgeWeights.rule),
+};
 
 /** Judges sentences by their vectors; null with another embedder than the weights were trained on: rules alone decide. */
 export async function judge(embedder: Embedder, statements: readonly Statement[]): Promise<(Verdict | null)[]> {
@@ -36,12 +40,23 @@ export async function judge(embedder: Embedder, statements: readonly Statement[]
   return statements.map(({ content }, place) => {
     const vector = vectors[place]?.vector ?? new Float32Array();
     const input = [...vector, ...featuresOf(content, settings[place] ?? alone)];
-    return {
-      vector,
-      keep: probability(heads.keep, input),
-      instruction: probability(heads.instruction, input),
-    };
+    return { vector, ...verdictOf(trained, input) };
   });
+}
+
+/** Of three heads: whether it is worth keeping at all, a fact, a rule. */
+export interface Heads {
+  readonly keep: Head;
+  readonly fact: Head;
+  readonly rule: Head;
+}
+
+export function verdictOf({ keep, fact, rule }: Heads, input: ArrayLike<number>): Omit<Verdict, 'vector'> {
+  const [asFact, asRule] = [probability(fact, input), probability(rule, input)];
+  return {
+    keep: Math.min(1, (probability(keep, input) + asFact + asRule) / 2),
+    instruction: asRule / (asFact + asRule),
+  };
 }
 
 const alone: Setting = { isSpeech: false, isFirst: true, isLast: false };
@@ -53,7 +68,7 @@ export function settingsOf(statements: readonly Pick<Statement, 'isSpeech'>[]): 
   });
 }
 
-export function probability({ bias, weights }: Head, input: ArrayLike<number>): number {
+function probability({ bias, weights }: Head, input: ArrayLike<number>): number {
   const sum = weights.reduce((total, weight, place) => total + weight * (input[place] ?? 0), bias);
   return 1 / (1 + Math.exp(-sum));
 }

@@ -13,6 +13,8 @@ export interface Sentence {
   readonly voice: Voice;
   /** Its line says who speaks; in the lines after it, somebody may have pasted anything. */
   readonly isAttributed: boolean;
+  /** It begins its line. */
+  readonly startsLine: boolean;
 }
 
 /** What is beyond it is not read: a memory is not that long, and the time that it takes is bounded. */
@@ -123,7 +125,7 @@ function readLabel(text: string): Label | null {
   if (/^(?:the )?(?:assistant|butler)$/i.test(name)) return { voice: 'butler', length, lasts: true };
   if (reports.test(name)) return { voice: 'user', length, lasts: false };
   const rest = text.slice(length);
-  if (tellsOfOrders.test(name)) return null;
+  if (tellsOfOrders.test(name) || /^(?:what|why|how|where)\b|\bI\b/.test(name)) return null;
   const isSpeech = speaks.test(/^[^.!?]*/.exec(rest)?.[0] ?? '');
   if (!isSpeech && isTopic(name, rest)) return null;
   if (headings.test(name) || (isHeading(name) && !isSpeech)) return null;
@@ -189,7 +191,12 @@ function addSentences(sentences: Sentence[], content: string, line: Line, from: 
     }
     const place = start + (said?.length ?? 0);
     if (end - place <= sentenceLimit)
-      addSentence(sentences, content, { start: line.start + place, text: line.text.slice(place, end) }, speaker);
+      addSentence(
+        sentences,
+        content,
+        { start: line.start + place, text: line.text.slice(place, end), startsLine: start === from },
+        speaker,
+      );
     start = end;
   }
 }
@@ -214,12 +221,18 @@ function isAbbreviation(text: string, end: number): boolean {
 function addSentence(
   sentences: Sentence[],
   content: string,
-  { start, text }: Line,
+  { start, text, startsLine }: Line & { readonly startsLine: boolean },
   { voice, isAttributed }: Speaker,
 ): void {
   const readable = text.replace(/\s+/g, ' ').trim();
   if (readable === '' || voice === null) return;
-  sentences.push({ quote: content.slice(start, start + text.length).trim(), text: readable, voice, isAttributed });
+  sentences.push({
+    quote: content.slice(start, start + text.length).trim(),
+    text: readable,
+    voice,
+    isAttributed,
+    startsLine,
+  });
 }
 
 /** One character for one, so that places in it are places in the episode. */

@@ -29,6 +29,8 @@ interface Reading {
   /** The writer is a butler who tells of the user: "I" is not the user. */
   readonly isTelling: boolean;
   isPlainSpeech: boolean;
+  sentences: number;
+  plainSentences: number;
   /** The episode is somebody's notes about the user, and not a text that anyone may have written. */
   readonly isNotes: boolean;
   readonly cast: Cast;
@@ -65,15 +67,24 @@ export function readEpisode(
     observedAt,
     isTelling,
     isPlainSpeech: true,
+    sentences: 0,
+    plainSentences: 0,
     isNotes: isTelling || sentences.some(({ text }) => /^(?:he|she|his|her)\b|\b(?:him|her|his|she|he)\b/i.test(text)),
     cast: createCast(content, names, protagonistOf(content, sentences, isTelling)),
     being: userBeing,
   };
   const found = sentences.flatMap((sentence) => {
-    reading.isPlainSpeech &&= plain.test(sentence.text);
+    reading.plainSentences += plain.test(sentence.text) ? 1 : 0;
+    reading.sentences += 1;
+    // It begins as the user's own words, and hardly leaves them.
+    reading.isPlainSpeech = plain.test(sentences[0]?.text ?? '') && reading.plainSentences * 2 > reading.sentences;
     const statements = readSentence(sentence, reading);
     const isSpeech = sentence.voice === 'user';
-    return statements.map((statement) => ({ statement: { ...statement, isSpeech }, quote: sentence.quote }));
+    const mayBeRule = isTrusted(sentence, reading);
+    return statements.map((statement) => ({
+      statement: statement.says === 'rule' ? { ...statement, isSpeech } : { ...statement, isSpeech, mayBeRule },
+      quote: sentence.quote,
+    }));
   });
   // A repeated statement is read once.
   const places = new Map(
@@ -114,20 +125,28 @@ function readSentence(sentence: Sentence, reading: Reading): Statement[] {
     const told = place === 0 ? null : readRule(sentence, joinTokens(unit.tokens), joinTokens(unit.tokens), reading);
     if (told !== null) statements.push(told);
     else if (unit.isOrder) statements.push(...readOrder(unit.tokens, sentence, isFirst));
-    else statements.push(...readUnit(unit, said[place - 1] ?? null, { reading, sentence, isFirst }));
+    else
+      statements.push(
+        ...readUnit(unit, said[place - 1] ?? null, {
+          reading,
+          sentence,
+          isFirst,
+          isNoted: framed.isToRemember || noted.test(text),
+        }),
+      );
   }
   meet(tokens, reading.cast);
   return [...statements, ...findRelations(text, statements, isFirst)];
 }
 
 /** An order that nobody can be named for: it may be somebody else's text. */
-function isUntrustedOrder(
-  { voice, isAttributed }: Sentence,
-  text: string,
-  { isNotes, isTelling, isPlainSpeech }: Reading,
-): boolean {
-  if (!isOrder(text)) return false;
-  return voice === 'user' ? !isAttributed : !(isNotes || (!isTelling && isPlainSpeech));
+function isUntrustedOrder(sentence: Sentence, text: string, reading: Reading): boolean {
+  return isOrder(text) && !isTrusted(sentence, reading);
+}
+
+/** The user says it in a line of theirs, or it stands in notes about the user. */
+function isTrusted({ voice, isAttributed }: Sentence, { isNotes, isTelling, isPlainSpeech }: Reading): boolean {
+  return voice === 'user' ? isAttributed : isNotes || (!isTelling && isPlainSpeech);
 }
 
 function isHarmful(text: string): boolean {
@@ -147,6 +166,7 @@ interface Circumstances {
   readonly sentence: Sentence;
   /** "I" is the user. */
   readonly isFirst: boolean;
+  readonly isNoted: boolean;
 }
 
 /** Says what a unit says in the third person; as it was said, where its subject is not certain. */
@@ -176,7 +196,7 @@ const aboutUser =
 function beginsAsUsers(tokens: readonly Token[], { reading, sentence, isFirst }: Circumstances): boolean {
   if (sentence.voice !== 'narrator' || (isFirst && reading.isPlainSpeech && reading.cast.all.length > 0)) return false;
   const text = joinTokens(tokens);
-  if (!aboutUser.test(text) || reading.cast.others.length > 0) return false;
+  if (!aboutUser.test(text) || (reading.cast.others.length > 0 && !sentence.startsLine)) return false;
   if (/^\p{L}+ (?:in|at|on)?:/u.test(text)) return false;
   const [, second] = tokens;
   return second !== undefined && !/^(?:AUX)$/.test(second.pos);
@@ -246,10 +266,9 @@ function readLog(text: string, { observedAt }: Reading): FactStatement | null {
   const found = logs.exec(text.replace(/[.!]+$/, ''))?.groups;
   const what = found?.['what'] ?? found?.['late'];
   if (what === undefined) return null;
-  const measured = /^\d/.test(what)
-    ? `User logged ${what}`
-    : `User's ${what.charAt(0).toLowerCase()}${what.slice(1)}`.replace(/^(User's (?:[\p{L}' -]+?)) (?=\d)/u, '$1 was ');
-  return { ...noteOf(`${measured} on ${iso(observedAt)}`, userBeing, null), isEvent: true, permanence: 'volatile' };
+  const dated = resolveDates(`${what.charAt(0).toUpperCase()}${what.slice(1)}`, observedAt, true);
+  const content = /\d{4}-\d\d-\d\d/.test(dated) ? dated : `${dated} on ${iso(observedAt)}`;
+  return { ...noteOf(content, userBeing, null), isEvent: true, permanence: 'volatile' };
 }
 
 const bookings = /^(?:booked|reserved|scheduled|appointment|booking)[: ]+(?:an? |the )?(?<what>.*\d.*)$/i;
@@ -291,7 +310,7 @@ function keep(
   said: readonly Token[],
   rendered: readonly Token[],
   being: Being,
-  { reading }: Circumstances,
+  { reading, isNoted }: Circumstances,
 ): Statement[] {
   const isPast =
     said.some((_, place) => isFinite(said, place)) &&
@@ -300,7 +319,7 @@ function keep(
   if (isRefused(joinTokens(said), sentence)) return [];
   const isPerfect = said.some(({ lower }) => /^(?:has|have|since)$/.test(lower));
   const dated = resolveDates(sentence, reading.observedAt, isPast, isPerfect);
-  return splitStatement(noteOf(dated.charAt(0).toUpperCase() + dated.slice(1), being, 0.5), being);
+  return splitStatement(noteOf(dated.charAt(0).toUpperCase() + dated.slice(1), being, isNoted ? 0.2 : 0.5), being);
 }
 
 /** "allergic to nuts, eggs and milk" is three facts: each may end alone. */
@@ -327,6 +346,10 @@ function isPastTense(tokens: readonly Token[], verb: number): boolean {
 const ended =
   /\b(?:no longer|any ?more|any longer|stopped|gave up|given up|quit|sold|cancelled|canceled|ended|died|left|retired|moved out|handed (?:in|back)|got rid of|used to|not .* after all|put off|off altogether)\b/i;
 
+/** The writer says that it is to be kept. */
+const noted =
+  /^(?:noted|to note|note|for the record|to remember|remember|worth noting|rule from [^:]{2,20})(?: for next time)?:/i;
+
 function noteOf(content: string, { name, label, isThing = false }: Being, threshold: number | null): FactStatement {
   const typed = isThing ? null : typeSentence(label, content);
   const isName = content.startsWith("User's name is ");
@@ -339,6 +362,7 @@ function noteOf(content: string, { name, label, isThing = false }: Being, thresh
     isEnded: ended.test(content),
     isEvent: false,
     isSpeech: false,
+    mayBeRule: false,
     content,
     permanence: typed?.permanence ?? permanenceOf(content),
     importance: typed?.importance ?? 5,

@@ -28,6 +28,7 @@ export function isRefused(said: string, kept: string): boolean {
 /** Whether most of it is somebody's words, or it is not clear where those end. */
 function isQuotation(said: string): boolean {
   const quoted = [...said.matchAll(/"([^"]*)"/g)].map(([, words = '']) => words.split(/\s+/).length);
+  if (/^'.*'[.!]?$/.test(said)) return true;
   const count = quoted.reduce((sum, one) => sum + one, 0);
   return (
     (said.match(/"/g) ?? []).length % 2 === 1 || quoted.some((one) => one > 6) || count * 2 > said.split(/\s+/).length

@@ -97,7 +97,6 @@ export function toSentence(tokens: readonly Token[]): string {
     .replace(/^(?:(?:and|but|so|also|because|then)[ ,]+|(?:well|yes|no|oh|ok|okay|now|actually|luckily),? ?,+ ?)/i, '')
     .replace(/^the user(?='s\b| )/i, 'User')
     .replace(/,? ?\b(?:by the way|btw|of course|please|I mean it this time)\b(?=,|$)|\b(?:please|btw) /gi, '')
-    .replace(/^(\p{Lu}[^,]{1,60}(?:, \p{Lu}[^,]{1,40})?), who (?=\p{L}+(?:s|ed)?\b[^,]*$)/u, '$1 ')
     .replace(/\s+([,.;:!?])/g, '$1')
     .replace(/\s{2,}/g, ' ')
     .replace(/^[\s,:;–—-]+|[\s.,;:!–—-]+$/g, '');

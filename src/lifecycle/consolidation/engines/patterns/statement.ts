@@ -18,6 +18,8 @@ export interface FactStatement {
   readonly isEvent: boolean;
   /** The user's own words, in a line of theirs. */
   readonly isSpeech: boolean;
+  /** It is certain that the user or a butler says it: the judge may find that it is an instruction. */
+  readonly mayBeRule: boolean;
   readonly content: string;
   readonly permanence: Permanence;
   readonly importance: number;

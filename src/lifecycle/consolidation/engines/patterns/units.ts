@@ -28,7 +28,7 @@ export function splitUnits(tokens: readonly Token[], { isButlerTelling }: { isBu
     const before = units.at(-1);
     const isOfButler =
       /^(?:so|and|but)$/.test(clause.link) && isButlerTelling && butler.test(joinTokens(clause.tokens));
-    if (before === undefined || isOfButler || before.isOfButler || stands(before.tokens, clause))
+    if (before === undefined || isOfButler || before.isOfButler || stands(before.tokens, clause, isButlerTelling))
       units.push({
         tokens: clause.tokens,
         sharesSubject: clause.sharesSubject,
@@ -51,8 +51,13 @@ function endOf(tokens: readonly Token[], { tokens: own }: Clause): number {
 }
 
 /** Whether a clause is a statement of its own beside what comes before it. */
-function stands(before: readonly Token[], { tokens, link, sharesSubject, isOrder }: Clause): boolean {
-  if (isOrder) return !beginsAsOrder(before);
+function stands(
+  before: readonly Token[],
+  { tokens, link, sharesSubject, isOrder }: Clause,
+  isButlerTelling: boolean,
+): boolean {
+  // A butler that tells of the user gives no orders: "put in after a crash" is none.
+  if (isOrder) return !isButlerTelling && !beginsAsOrder(before);
   if (!/^(?:and|but|;|whereas)$/.test(link) || tokens.length < 3 || before.length < 3) return false;
   if (before.some(({ lower, text }) => subordinators.test(lower) || text === '(' || text === ':' || text === '"'))
     return false;
@@ -66,7 +71,8 @@ function stands(before: readonly Token[], { tokens, link, sharesSubject, isOrder
 }
 
 /** "Speak up, do not whisper" is one instruction, and so is "when I am out, water them". */
-function beginsAsOrder([first]: readonly Token[]): boolean {
+function beginsAsOrder(tokens: readonly Token[]): boolean {
+  const first = tokens.find(({ pos, lower }) => !/^(?:CCONJ|INTJ|PUNCT)$/.test(pos) && lower !== 'please');
   return (
     first === undefined || (first.pos === 'VERB' && first.lower === first.lemma) || subordinators.test(first.lower)
   );

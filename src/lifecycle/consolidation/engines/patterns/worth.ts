@@ -4,8 +4,11 @@ import { instructionThreshold, keepThreshold, surelyMeant } from './judge-weight
 import type { Statement } from './statement.ts';
 
 /** Whether a statement is worth keeping. Without a judge its form alone decides. */
-export function isWorthKeeping(statement: Statement, verdict: Pick<Verdict, 'keep'> | null): boolean {
+export function isWorthKeeping(statement: Statement, verdict: Pick<Verdict, 'keep' | 'instruction'> | null): boolean {
   if (statement.threshold === null) return true;
+  // An instruction of which nobody knows who gives it.
+  if (statement.says === 'fact' && !statement.mayBeRule && (verdict?.instruction ?? 0) >= instructionThreshold)
+    return false;
   if (verdict !== null)
     // Forms that are seldom anything but a fact or a rule need less of the judge.
     return verdict.keep >= keepThreshold - (statement.threshold < 0.5 ? surelyMeant : 0);
