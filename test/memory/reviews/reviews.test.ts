@@ -58,7 +58,7 @@ describe('the review list', () => {
     expect(reviews.map((review) => review.id)).toContain(id);
     const { client } = core.db.forTenant('default');
     expect(await listOpenReviewsAmong(client, [newer.id, older.id])).toEqual([
-      { id, newerId: newer.id, olderId: older.id },
+      { id, kind: 'same_thing', newerId: newer.id, olderId: older.id },
     ]);
     expect(await listOpenReviewsAmong(client, [newer.id])).toEqual([]);
   });
