@@ -23,6 +23,7 @@ import { authorize } from '../memory/permissions.ts';
 import { onlyButlerOf } from '../memory/reach.ts';
 import { listHiddenSpans } from '../memory/hidden-spans.ts';
 import { subtractSpans, toSpan } from '../memory/spans.ts';
+import { searchable } from '../memory/text.ts';
 import type { MemoryType } from '../db/tables.ts';
 import { invalidInput, MemoryError } from '../shared/errors.ts';
 import { rankMatches } from './pipeline/rank-matches.ts';
@@ -88,8 +89,9 @@ async function forgetTopic(
   { type, about, confirm, sources, idempotencyKey }: ForgetRequest & { about: string },
 ): Promise<Written<Forgotten>> {
   if (type != null) throw invalidInput('type', 'left out with about, which takes every type', type);
-  if (about.trim() === '') throw invalidInput('about', 'text that is not blank', about);
-  const topic = readTopic(about);
+  const text = searchable(about);
+  if (text.trim() === '') throw invalidInput('about', 'text that is not blank', about);
+  const topic = readTopic(text);
   if (confirm !== true) {
     const { memories, hidden } = await planForgetting(context, await choose(context, topic));
     return { ...createReport(), value: { memory: null, memories: [...memories], hidden: [...hidden] } };

@@ -124,6 +124,13 @@ describe('forgetting by topic', () => {
       expect(await find()).toHaveLength(1);
     });
 
+    it('reads a topic past characters that no text holds, and takes nothing for what names nothing', async () => {
+      const known = await learn(alfred);
+      const { memories } = await alfred.forgetTopic({ about: 'the code of the cellar\u0000 door\ud800' });
+      expect(new Set(memories.map(({ id }) => id))).toEqual(new Set([known.old, known.live, known.rule]));
+      await expect(alfred.forgetTopic({ about: '\u0000 \u0000' })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    });
+
     it('keeps to what the caller sees and may forget', async () => {
       const own = await learn(alfred);
       const others = await learn(berta, 'berta');
