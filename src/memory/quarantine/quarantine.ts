@@ -10,6 +10,8 @@ import { embedOne } from '../embed.ts';
 import { decideSealing, embeddedText, normaliseFact } from '../facts/fact-values.ts';
 import { writeFact } from '../facts/facts.ts';
 import { noteName } from '../facts/note-key.ts';
+import { changedSince } from '../history/event-graph.ts';
+import { readPayload } from '../history/snapshots.ts';
 import { mutateOnce } from '../idempotency.ts';
 import { mapWritten, type Mutation, type Written } from '../mutation.ts';
 import { authorize } from '../permissions.ts';
@@ -185,18 +187,21 @@ async function decide(
 }
 
 /**
- * Reverts a decision, and records that: the item waits again. What a run held back stays when the run is undone, because
- * it was never learned.
+ * Reverts a decision or the undo of one, and records that. What a run held back stays when the run is undone, because it
+ * was never learned.
  */
 export async function revertQuarantined(mutation: Mutation, event: MemoryEvent): Promise<void> {
   const { transaction, tenantId } = mutation;
   const id = event.entityId;
   if (event.eventType === 'quarantined_item.held') return;
+  const found = readPayload(event);
   await lockQuarantinedItem(transaction, id);
   const before = await transaction.quarantinedItem.findUnique({ where: { tenantId_id: { tenantId, id } } });
-  if (before === null || before.status === 'waiting' || event.eventType === 'quarantined_item.undone')
-    throw new MemoryError('INVALID_TRANSITION', `event ${event.id}: quarantined item ${id} is gone or waits already`);
-  const data = { status: 'waiting', memoryId: null, decidedBy: null, decidedAt: null };
+  if (before === null) throw new MemoryError('NOT_FOUND', `quarantined item ${id} is not there`);
+  if (before.status !== found.after?.['status']) throw await changedSince(mutation, event, 'status');
+  const { status, memory_id: memoryId, decided_by: decidedBy } = found.before as Partial<Record<string, string>>;
+  const decidedAt = status === 'waiting' ? null : mutation.now;
+  const data = { status, memoryId, decidedBy, decidedAt } as Partial<QuarantinedItem>;
   const after = await transaction.quarantinedItem.update({ where: { tenantId_id: { tenantId, id } }, data });
   await mutation.record({
     eventType: 'quarantined_item.undone',

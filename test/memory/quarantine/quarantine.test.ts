@@ -120,6 +120,31 @@ describe('the quarantine', () => {
     expect(await findDifferences(context())).toEqual([]);
   });
 
+  it.each([
+    ['approved', approveQuarantined],
+    ['refused', refuseQuarantined],
+  ])('is %s as before when the undo is undone', async (_, decide) => {
+    await readForeign();
+    const [item] = await waiting();
+    const { value, eventId } = await decide(context(), { id: item?.id ?? '' });
+    const { client } = core.db.forTenant(tenantId);
+    const read = async (): Promise<unknown> => ({
+      item: await client.quarantinedItem.findFirst({ omit: { decidedAt: true } }),
+      live: await client.rule.count({ where: { validity: { not: 'retracted' } } }),
+    });
+    const decided = await read();
+    const undone = await undoEvent(context(), { eventId: eventId ?? '' });
+    const again = await undoEvent(context(), { eventId: undone.value.id });
+    expect(await read()).toEqual(decided);
+    expect(await findDifferences(context())).toEqual([]);
+    await undoEvent(context(), { eventId: again.value.id });
+    expect(await waiting()).toMatchObject([{ id: value.id, memoryId: null, decidedBy: null, decidedAt: null }]);
+    expect(await findDifferences(context())).toEqual([]);
+    // What was decided anew is not overwritten.
+    await refuseQuarantined(context(), { id: value.id });
+    await expect(undoEvent(context(), { eventId: again.value.id })).rejects.toMatchObject({ code: 'CONFLICT' });
+  });
+
   it('stays when the run that found it is undone', async () => {
     await readForeign();
     const { client } = core.db.forTenant(tenantId);
