@@ -36,7 +36,7 @@ import {
 } from './fact-values.ts';
 import { reviewLookAlike } from './look-alikes.ts';
 import { endFact, findHistoryPlace, findPredecessor, linkHistory, makeRoom, planKey, settleKey } from './place-fact.ts';
-import { replaceFact } from './replace-fact.ts';
+import { authorizeReplacement, replaceFact } from './replace-fact.ts';
 import { findBeginning, chooseConfirmedAt, hasEnded, isSameDay, isUpcoming, saidAt } from './valid-time.ts';
 
 export type { Fact };
@@ -278,6 +278,7 @@ async function lockNamed(
   await lockFactKeys(transaction, { keys: values.kind === 'event' ? [] : [values], factIds: [id] });
   const fact = await transaction.fact.findUnique({ where: { tenantId_id: { tenantId, id } } });
   if (fact === null) throw new MemoryError('NOT_FOUND', `supersedes: fact ${id} is not there`);
+  authorizeReplacement(context, fact, values);
   if (isLive(fact.validity)) return openRow(context, fact, transaction);
   throw new MemoryError('INVALID_TRANSITION', `supersedes: fact ${id} is ${fact.validity}, and must be live for this`);
 }

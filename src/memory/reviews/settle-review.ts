@@ -4,7 +4,7 @@ import type { StoredFact } from '../../db/stored-fact.ts';
 import { MemoryError } from '../../shared/errors.ts';
 import { nameActor, type MemoryContext } from '../context.ts';
 import { isLive } from '../facts/fact-values.ts';
-import { replaceFact } from '../facts/replace-fact.ts';
+import { authorizeReplacement, replaceFact } from '../facts/replace-fact.ts';
 import { mutateOnce } from '../idempotency.ts';
 import { mapWritten, type Mutation, type Written } from '../mutation.ts';
 import { authorize } from '../permissions.ts';
@@ -63,6 +63,7 @@ async function supersedeOther(
   const [successorId, supersededId] = outcome === 'newer_supersedes' ? [newerId, olderId] : [olderId, newerId];
   const successor = await getLive(mutation, successorId);
   const superseded = await getLive(mutation, supersededId);
+  authorizeReplacement(mutation.context, superseded, successor);
   await replaceFact(mutation.consequence, superseded, successor);
   await settleReviewsOf(mutation, supersededId, successorId);
 }

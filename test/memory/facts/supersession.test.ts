@@ -5,7 +5,7 @@ import type { Fact } from '../../../src/memory/facts/facts.ts';
 import type { StoreFactInput } from '../../../src/memory/facts/fact-values.ts';
 import { createTestApp, type TestApp } from '../../support/app.ts';
 import { testEngine } from '../../support/database.ts';
-import { storeFact } from '../../support/writes.ts';
+import { storeFact, storeNote } from '../../support/writes.ts';
 
 let testApp: TestApp;
 let predicates = 0;
@@ -57,6 +57,24 @@ describe('a second fact of the same key', () => {
     });
     expect(events[3]).toMatchObject({ causeEventId: stored?.id });
     expect(stored?.causeEventId).toBeNull();
+  });
+
+  it('takes no fact of another from all for a butler that stores it for itself', async () => {
+    const { memory: alfred } = testApp.app.createContext({}, { tenantId: 'default', role: 'butler', butler: 'alfred' });
+    const shared = { subject: 'user', content: 'ramen' };
+    const ofOther = await store({ predicate: newPredicate(), sourceButler: 'berta' });
+    const ofAlfred = await store({ predicate: newPredicate(), sourceButler: 'alfred' });
+    const hide = ({ id }: Fact): Promise<Fact> =>
+      storeFact(alfred, { ...shared, predicate: newPredicate(), scope: 'alfred', supersedes: id });
+
+    await expect(hide(ofOther)).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(storeNote(alfred, { content: 'ramen it is', supersedes: ofOther.id })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    });
+    expect(await hide(ofAlfred)).toMatchObject({ supersedesId: ofAlfred.id });
+    // As it may by storing one of the same key.
+    const beside = { ...shared, predicate: newPredicate(), supersedes: ofOther.id };
+    expect(await storeFact(alfred, beside)).toMatchObject({ supersedesId: ofOther.id, scope: 'global' });
   });
 
   it('confirms the first when it says the same, and takes over what else was given', async () => {

@@ -84,6 +84,21 @@ describe('the review list', () => {
     expect(await find(id)).toMatchObject({ status: 'open', outcome: null, settledAt: null });
   });
 
+  it('is not settled by a butler that would take the fact of another from all, for one that only it sees', async () => {
+    const subject = `guest ${++subjects}`;
+    const alfred = core.context({ role: 'butler', butler: 'alfred' });
+    const shared = await storeFact(context(), { subject, predicate: 'gate colour', content: 'red' });
+    const own = await storeFact(alfred, { subject, predicate: 'shoe size', content: 'blue', scope: 'alfred' });
+    const id = (await askAbout(shared, own)) ?? '';
+
+    await expect(settleReview(alfred, { id, outcome: 'newer_supersedes' })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    });
+    expect([await validityOf(shared), await validityOf(own)]).toEqual(['active', 'active']);
+    await settleReview(alfred, { id, outcome: 'older_supersedes' });
+    expect([await validityOf(shared), await validityOf(own)]).toEqual(['active', 'superseded']);
+  });
+
   it('settles an entry when one of its facts is forgotten or superseded, and opens it again with their undo', async () => {
     const { older, newer, id } = await open();
     await forgetMemory(context(), { type: 'fact', id: older.id });
