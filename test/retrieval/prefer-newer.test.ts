@@ -4,6 +4,7 @@ import type { MemoryContext } from '../../src/memory/context.ts';
 import { mutate } from '../../src/memory/mutation.ts';
 import { openReview } from '../../src/memory/reviews/reviews.ts';
 import { settleReview } from '../../src/memory/reviews/settle-review.ts';
+import { storeFact } from '../../src/memory/facts/facts.ts';
 import { storeNote } from '../../src/memory/facts/notes.ts';
 import { handleOf } from '../../src/shared/handles.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
@@ -45,6 +46,25 @@ describe('a recall that finds two notes with an open review', () => {
       droppedBy: 'outdated',
       reason: `fact ${handleOf(newerId)} may have replaced it`,
     });
+  });
+
+  it('does so with facts of agents, too', async () => {
+    const fact = { subject: 'user', content: older };
+    const olderId = (await storeFact(context, { ...fact, predicate: 'chess_day' })).value.id;
+    const newerId = await note(newer);
+    await openFor(olderId, newerId);
+
+    expect((await recalled())[0]).toBe(newer);
+    expect(await recalled()).not.toContain(older);
+  });
+
+  it('returns both where the newer says nothing about what was asked', async () => {
+    const olderId = await note('Blesa is a bay mare of fourteen years, stabled at the lake');
+    const newerId = await note('The new place costs 3,900 a month');
+    await openFor(olderId, newerId);
+    const found = await recallMemories(context, { topic: 'a bay mare of fourteen years' });
+
+    expect(contentsOf(found)[0]).toBe('Blesa is a bay mare of fourteen years, stabled at the lake');
   });
 
   it('returns both notes of an agent that only look alike', async () => {

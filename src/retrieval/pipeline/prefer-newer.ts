@@ -6,25 +6,27 @@ import type { LoadedMemory } from './load.ts';
 import { drop, type Ranked } from './ranked.ts';
 
 /**
- * Drops a note that a newer one in the same answer may have replaced, as long as nobody has settled their review. The
- * newer takes the better of the two places: a question that finds the one asks for the other.
+ * Drops a fact that a newer one in the same answer may have replaced, as long as nobody has settled their review. The
+ * newer takes the better of the two places: a question that finds the one asks for the other. Where the newer matches the
+ * question much worse, it says nothing about what was asked, and both stay.
  */
 export async function preferNewer(
   { db }: MemoryContext,
   lists: readonly Ranked<LoadedMemory>[][],
 ): Promise<Ranked<LoadedMemory>[][]> {
-  const notes = lists
-    .flat()
-    .flatMap(({ memory }) => (memory.type === 'fact' && readsAsNote(memory.row) ? [memory] : []));
-  const ids = new Set(notes.map(({ id }) => id));
+  const facts = lists.flat().flatMap(({ memory }) => (memory.type === 'fact' ? [memory] : []));
+  const ids = new Set(facts.map(({ id }) => id));
   if (ids.size < 2) return [...lists];
-  // Looking alike says nothing of notes that agents stored: the codes of two lockers look alike, and both hold.
-  const stored = new Set(notes.filter(({ row }) => isNote(row)).map(({ id }) => id));
+  // Looking alike says nothing of facts that agents stored: the codes of two lockers look alike, and both hold.
+  const kept = new Set(facts.filter(({ row }) => readsAsNote(row) && !isNote(row)).map(({ id }) => id));
   const reviews = (await listOpenReviewsAmong(db.client, [...ids])).filter(
-    ({ kind, newerId, olderId }) => kind === 'note_change' || !(stored.has(newerId) || stored.has(olderId)),
+    ({ kind, newerId, olderId }) => kind === 'note_change' || (kept.has(newerId) && kept.has(olderId)),
   );
   return lists.map((list) => reviews.reduce(settle, list));
 }
+
+/** Share of the older one's relevance that the newer must have. */
+const leastShare = 0.2;
 
 function settle(
   list: Ranked<LoadedMemory>[],
@@ -32,7 +34,7 @@ function settle(
 ): Ranked<LoadedMemory>[] {
   const older = list.find(({ memory }) => memory.id === olderId);
   const newer = list.find(({ memory }) => memory.id === newerId);
-  if (older === undefined || newer === undefined) return list;
+  if (older === undefined || newer === undefined || newer.relevance < leastShare * older.relevance) return list;
   const [score, relevance] = [Math.max(older.score, newer.score), Math.max(older.relevance, newer.relevance)];
   const first = list.indexOf(older) < list.indexOf(newer) ? older : newer;
   const others = (one: Ranked<LoadedMemory>): boolean => one !== older && one !== newer;
