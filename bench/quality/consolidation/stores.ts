@@ -92,7 +92,7 @@ export async function readPair(
   if ((after.updated_facts ?? []).length > 0) return 'superseded';
   if ((after.new_facts ?? []).some(({ subject, predicate }) => keys.has(`${subject} ${predicate}`)))
     return 'superseded';
-  if ((after.new_facts ?? []).some((fact) => fact.may_change != null)) return 'review';
+  if ((after.new_facts ?? []).some(({ may_change: ids }) => (ids ?? []).length > 0)) return 'review';
   if ((after.confirmations ?? []).length > 0) return 'confirmed';
   return (after.new_facts ?? []).length > 0 ? 'new' : 'nothing';
 }

@@ -19,6 +19,12 @@ const permanence = z.enum(permanences).nullish().describe('How long it is likely
 const tags = z.array(z.string()).nullish();
 const targetId = z.string().describe('Id of an existing memory that was given');
 const targetType = z.enum(['fact', 'rule']);
+const mayChange = z
+  .union([z.string(), z.array(z.string())])
+  .nullish()
+  .describe(
+    'Ids of existing facts that it may replace, where that is not certain: all stay, and a person decides. A fact of this output is "new_facts/0" and so on.',
+  );
 
 export const newFactSchema = z.object({
   subject: z.string().describe('The person or thing it is about, such as "user"'),
@@ -31,10 +37,7 @@ export const newFactSchema = z.object({
   tags,
   kind: z.enum(factKinds).nullish().describe('"state" (usual), or "event" for something that happened at one time'),
   observed_at: z.string().nullish().describe('ISO 8601 time that an event is about'),
-  may_change: z
-    .string()
-    .nullish()
-    .describe('Id of an existing fact that it may replace, where that is not certain: both stay, and a person decides'),
+  may_change: mayChange,
   evidence,
 });
 
@@ -44,6 +47,7 @@ export const updatedFactSchema = z.object({
   permanence,
   importance,
   tags,
+  may_change: mayChange,
   evidence,
 });
 
@@ -56,7 +60,12 @@ export const newRuleSchema = z.object({
   evidence,
 });
 
-const confirmationSchema = z.object({ target_type: targetType, target_id: targetId, evidence });
+const confirmationSchema = z.object({
+  target_type: targetType,
+  target_id: targetId,
+  may_change: mayChange,
+  evidence,
+});
 
 const linkSchema = z.object({
   relation: z.enum(['supports', 'contradicts']),

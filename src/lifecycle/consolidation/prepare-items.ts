@@ -47,8 +47,8 @@ export interface PreparedFact extends Grounds {
   kind: 'new_facts' | 'updated_facts';
   /** The fact that it replaces, if it names one. */
   targetId: string | null;
-  /** A fact that it may replace: a person decides. */
-  mayChangeId: string | null;
+  /** Facts that it may replace: a person decides. Of facts of the same output, their places. */
+  mayChange: readonly (string | number)[];
   given: StoreFactInput;
   values: FactValues;
   embedded: EmbeddedText;
@@ -66,6 +66,7 @@ export interface PreparedReference extends Grounds {
   kind: 'confirmations' | 'links';
   target: { type: 'fact' | 'rule'; id: string };
   relation: 'supports' | 'contradicts';
+  mayChange: readonly (string | number)[];
 }
 
 /** Text of others, which is held back. */
@@ -157,7 +158,7 @@ function toDraft(
         place,
         evidence,
         targetId: null,
-        mayChangeId: readMayChange(item.value),
+        mayChange: readMayChange(item.value),
         ...newFact(input, item.value, evidence),
       };
     case 'updated_facts': {
@@ -165,14 +166,21 @@ function toDraft(
       // The same answer as for an unknown id: a butler must not learn that a hidden fact exists.
       if (target === undefined || !isVisible(target.scope, input.butler)) throw new Refusal('target_id: no such fact');
       const updated = updatedFact(input, item.value, target, evidence);
-      return { kind, place, evidence, targetId: target.id, mayChangeId: null, ...updated };
+      return { kind, place, evidence, targetId: target.id, mayChange: readMayChange(item.value), ...updated };
     }
     case 'new_rules':
       return { kind, place, evidence, ...newRule(input, item.value, evidence) };
     case 'confirmations':
-      return { kind, place, evidence, target: readTarget(item.value), relation: 'supports' };
+      return {
+        kind,
+        place,
+        evidence,
+        target: readTarget(item.value),
+        relation: 'supports',
+        mayChange: readMayChange(item.value),
+      };
     case 'links':
-      return { kind, place, evidence, target: readTarget(item.value), relation: item.value.relation };
+      return { kind, place, evidence, target: readTarget(item.value), relation: item.value.relation, mayChange: [] };
     case 'said_by_others':
       return { kind, place, evidence, item: readForeign(input, item.value, evidence) };
   }
@@ -188,11 +196,17 @@ function readForeign(
   return { kind, content: createRedactor(context).mask(content.trim()), episodeId: episodeId ?? '' };
 }
 
-function readMayChange({ may_change: given }: NewFact): string | null {
-  if (given === null || given === undefined || given.trim() === '') return null;
-  const id = given.trim().toLowerCase();
-  if (!isUuid(id)) throw new Refusal('may_change: a UUID');
-  return id;
+function readMayChange({ may_change: given }: Pick<NewFact, 'may_change'>): (string | number)[] {
+  const ids = typeof given === 'string' ? [given] : (given ?? []);
+  return ids
+    .map((id) => id.trim().toLowerCase())
+    .filter((id) => id !== '')
+    .map((id) => {
+      const place = /^new_facts\/(?<place>\d{1,3})$/.exec(id)?.groups?.['place'];
+      if (place !== undefined) return Number(place);
+      if (!isUuid(id)) throw new Refusal('may_change: a UUID, or "new_facts/" and a place');
+      return id;
+    });
 }
 
 function readTarget({ target_type: type, target_id: given }: { target_type: 'fact' | 'rule'; target_id: string }): {

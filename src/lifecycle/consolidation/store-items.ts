@@ -41,6 +41,8 @@ interface Storing {
   /** Items that say what was forgotten after they were observed. */
   retracted: ReadonlySet<PreparedItem>;
   confirmed: Set<string>;
+  /** Ids of the new facts by their places in the output. */
+  written: Map<number, string>;
   stored: Stored;
 }
 
@@ -55,7 +57,7 @@ export async function storeItems(
   const stored = { factsCreated: 0, factsUpdated: 0, rulesCreated: 0, confirmations: 0, linksCreated: 0, refused: [] };
   await lockAll(run, items);
   const retracted = await findRetracted(run, items, saidAt);
-  const storing: Storing = { run, butler, saidAt, retracted, confirmed: new Set(), stored };
+  const storing: Storing = { run, butler, saidAt, retracted, confirmed: new Set(), written: new Map(), stored };
   for (const item of items) {
     try {
       const part = startPart(run);
@@ -103,6 +105,7 @@ async function storeFactItem(storing: Storing, mutation: Mutation, item: Prepare
   }
   const written = await writeFact(mutation, item.given, item.values, item.embedded, spansOfSource(item));
   const reference = { type: 'fact', id: written.id } as const;
+  if (item.kind === 'new_facts') storing.written.set(item.place, written.id);
   if (written.isConfirmation) return countConfirmation(storing, mutation, reference, item);
   if (item.kind === 'new_facts') storing.stored.factsCreated++;
   else storing.stored.factsUpdated++;
@@ -110,19 +113,22 @@ async function storeFactItem(storing: Storing, mutation: Mutation, item: Prepare
   await askWhetherChanged(storing, mutation, written.id, item);
 }
 
-/** Opens a review where the new fact may replace another: nothing is superseded on a guess. */
+/** Opens reviews where a fact may replace others: nothing is superseded on a guess. */
 async function askWhetherChanged(
-  { butler }: Storing,
+  { butler, written }: Storing,
   mutation: Mutation,
   id: string,
-  { mayChangeId }: PreparedFact,
+  { mayChange }: Pick<PreparedFact, 'mayChange'>,
 ): Promise<void> {
-  if (mayChangeId === null || mayChangeId === id) return;
   const { transaction, tenantId } = mutation;
-  const facts = await transaction.fact.findMany({ where: { tenantId, id: { in: [id, mayChangeId] } } });
-  const isOpen =
-    facts.length === 2 && facts.every(({ scope, validity }) => isVisible(scope, butler) && isLive(validity));
-  if (isOpen) await openReview(mutation, { kind: 'note_change', factIds: [id, mayChangeId], reason: 'may_change' });
+  const olderIds = mayChange.flatMap((one) => (typeof one === 'string' ? one : (written.get(one) ?? [])));
+  for (const olderId of new Set(olderIds)) {
+    if (olderId === id) continue;
+    const facts = await transaction.fact.findMany({ where: { tenantId, id: { in: [id, olderId] } } });
+    const isOpen =
+      facts.length === 2 && facts.every(({ scope, validity }) => isVisible(scope, butler) && isLive(validity));
+    if (isOpen) await openReview(mutation, { kind: 'note_change', factIds: [id, olderId], reason: 'may_change' });
+  }
 }
 
 /** Finds the items that say what somebody forgot after they were observed, in one statement for all. */
@@ -172,7 +178,10 @@ async function storeRuleItem(storing: Storing, mutation: Mutation, item: Prepare
 
 async function storeReference(storing: Storing, mutation: Mutation, item: PreparedReference): Promise<void> {
   await requireTarget(storing, item.target);
-  if (item.kind === 'confirmations') return confirm(storing, mutation, item.target, item);
+  if (item.kind === 'confirmations') {
+    await confirm(storing, mutation, item.target, item);
+    return askWhetherChanged(storing, mutation, item.target.id, item);
+  }
   await linkEvidence(storing, item, item);
 }
 
@@ -269,7 +278,9 @@ async function lockAll({ transaction }: Mutation, items: readonly PreparedItem[]
   const keys = items.flatMap((item) => (isFact(item) ? [item.values] : []));
   const rules = items.flatMap((item) => (item.kind === 'new_rules' ? [item.values] : []));
   const targets = items.flatMap((item) => ('target' in item ? [item.target] : []));
-  const doubtful = items.flatMap((item) => (isFact(item) && item.mayChangeId !== null ? [item.mayChangeId] : []));
+  const doubtful = items
+    .flatMap((item) => ('mayChange' in item ? item.mayChange : []))
+    .filter((id) => typeof id === 'string');
   const idsOf = (type: 'fact' | 'rule'): string[] => targets.filter((one) => one.type === type).map(({ id }) => id);
   const factIds = [...idsOf('fact'), ...doubtful];
   if (keys.length + factIds.length > 0) await lockFactKeys(transaction, { keys, factIds });

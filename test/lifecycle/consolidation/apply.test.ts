@@ -214,6 +214,38 @@ describe('what a run stores', () => {
     expect(await findDifferences(context())).toEqual([]);
   });
 
+  it('asks a person about each of several facts, also about one of the same output', async () => {
+    const old = (await storeFact(context(), { subject: 'user', predicate: 'desk', content: 'in the hall' })).id;
+    const confirmed = (await storeFact(context(), { subject: 'user', predicate: 'desk now', content: 'in the den' }))
+      .id;
+    const claim = await claimOf('The desk stands in the attic, after the den.');
+    const evidence = evidenceOf(at(claim.episodes, 0));
+    const fact = { subject: 'user', evidence };
+    const run = await apply(claim, {
+      new_facts: [
+        { ...fact, predicate: 'table', content: 'in the attic' },
+        { ...fact, predicate: 'bureau', content: 'in the attic', may_change: [old, 'new_facts/0', 'new_facts/7'] },
+        { ...fact, predicate: 'chair', content: 'in the attic', may_change: ['somewhere'] },
+      ],
+      confirmations: [{ target_type: 'fact', target_id: confirmed, may_change: [old], evidence }],
+    });
+
+    expect(run.refusedItems).toMatchObject([{ kind: 'new_facts', place: 2 }]);
+    const facts = await factsThere();
+    const idOf = (predicate: string): string | undefined => facts.find((one) => one.predicate === predicate)?.id;
+    const reviews = await core.db.forTenant(tenantId).client.review.findMany({ where: { kind: 'note_change' } });
+    const pairs = reviews.map(({ olderId, newerId }) => [olderId, newerId]);
+    expect(pairs).toHaveLength(3);
+    expect(pairs).toEqual(
+      expect.arrayContaining([
+        [old, idOf('bureau')],
+        [idOf('table'), idOf('bureau')],
+        [old, confirmed],
+      ]),
+    );
+    expect(await findDifferences(context())).toEqual([]);
+  });
+
   it('asks nothing about a fact that the butler does not see, or that is unknown', async () => {
     const hidden = { subject: 'user', predicate: 'desk', content: 'The desk is in the hall', scope: 'health' };
     const targets = [(await storeFact(context(), hidden)).id, randomUUID()];

@@ -3,9 +3,10 @@ import type { ForeignItem } from '../../../memory/quarantine/quarantine.ts';
 import type { ConsolidationEngine } from '../engine.ts';
 import { findForeignItems } from './patterns/foreign-items.ts';
 import { judge } from './patterns/judge.ts';
-import { loadKnown, namesOfUser } from './patterns/known.ts';
+import { loadKnown } from './patterns/known.ts';
 import { Notebook } from './patterns/notebook.ts';
 import { readEpisode } from './patterns/read-episode.ts';
+import { Relatives } from './patterns/relatives.ts';
 import { asRule, isWorthKeeping } from './patterns/worth.ts';
 
 /** Reads sentences by their grammar and keeps what is worth it. Local and deterministic, without a language model. */
@@ -13,15 +14,14 @@ export const patternsEngine: ConsolidationEngine = {
   name: 'patterns',
   async extract(context, claim, signal) {
     const known = await loadKnown(context, claim.butler);
-    const names = namesOfUser(known);
     const foreign: ForeignItem[] = [];
-    const notebook = new Notebook(context, known, names);
+    const notebook = new Notebook(new Relatives(context, claim.butler), known);
     for (const episode of claim.episodes) {
       const { id, content, observedAt, createdAt } = episode;
       signal.throwIfAborted();
       const at = observedAt ?? createdAt;
       foreign.push(...findForeignItems(id, content, readSegments(episode)));
-      const found = readEpisode(content, at, names, readSegments(episode));
+      const found = readEpisode(content, at, known.names, readSegments(episode));
       const verdicts = await judge(
         context.embedder,
         found.map(({ statement }) => statement),

@@ -1,10 +1,11 @@
-import type { MemoryContext } from '../../../../memory/context.ts';
 import { notePredicate } from '../../../../memory/facts/note-key.ts';
 import type { Confirmation, ConsolidationOutput, Evidence, NewFact, NewRule, UpdatedFact } from '../../output.ts';
-import { isCovered, topicOf, type Topic } from './compare.ts';
+import { isCovered } from './compare.ts';
 import type { Verdict } from './judge.ts';
-import { compare, type Known } from './known.ts';
+import { topicOfFact, type Known, type Knowledge } from './known.ts';
+import type { Relative, Relatives } from './relatives.ts';
 import type { FactStatement, RuleStatement, Statement } from './statement.ts';
+import { countCommon, listValues, type Topic } from './topic.ts';
 
 /** A statement as an episode makes it. */
 interface Said {
@@ -16,25 +17,49 @@ interface Said {
   readonly evidence: Evidence;
 }
 
+/**
+ * Likelihoods from which a statement confirms a fact, supersedes it, or opens a review. Chosen on pairs that the judge was
+ * not trained on: `train-relations.ts` prints what each share would be.
+ */
+const least = { confirm: 0.6, supersede: 0.75, review: 0.3 };
+
+/** More reviews than these are not opened for one statement. */
+const reviewLimit = 2;
+
+interface OwnFact {
+  readonly item: NewFact;
+  readonly known: Known;
+  /** Facts that it may replace. */
+  readonly mayChange: readonly Known[];
+}
+
 /** Collects what a claim says, each thing once, against what is known and what its earlier episodes said. */
 export class Notebook {
-  readonly #context: MemoryContext;
+  readonly #relatives: Relatives;
   readonly #stored: readonly Known[];
   readonly #names: readonly string[];
-  readonly #facts = new Map<string, { item: NewFact; known: Known }>();
+  readonly #facts = new Map<string, OwnFact>();
   readonly #rules = new Map<string, NewRule>();
   readonly #updates = new Map<string, UpdatedFact>();
   readonly #confirmations = new Map<string, Confirmation>();
 
-  constructor(context: MemoryContext, stored: readonly Known[], names: readonly string[]) {
+  constructor(relatives: Relatives, { facts, names }: Knowledge) {
+    this.#relatives = relatives;
+    this.#stored = facts;
     this.#names = names;
-    this.#context = context;
-    this.#stored = stored;
   }
 
   output(): ConsolidationOutput {
+    const keys = [...this.#facts.keys()];
     return {
-      new_facts: [...this.#facts.values()].map(({ item }) => item),
+      new_facts: [...this.#facts.values()].map(({ item, mayChange }) => {
+        const ids = mayChange.flatMap(({ id, isStored }) => {
+          if (isStored) return this.#updates.has(id) ? [] : [id];
+          const place = keys.indexOf(id);
+          return place < 0 ? [] : [`new_facts/${place}`];
+        });
+        return { ...item, may_change: ids };
+      }),
       updated_facts: [...this.#updates.values()],
       new_rules: [...this.#rules.values()],
       confirmations: [...this.#confirmations.values()],
@@ -45,43 +70,35 @@ export class Notebook {
     if (statement.says === 'rule') return isNews ? this.#addRule(statement, evidence) : undefined;
     const { subject, predicate, content } = statement;
     const fact = newFact(statement, { verdict, at, evidence });
-    const topic = topicOf(subject, this.#nameUser(content), null);
+    const topic = topicOfFact({ subject, predicate: notePredicate(content), content }, this.#names);
     if (statement.isEvent) return this.#addEvent(fact, topic, at);
     const pool = [
       ...this.#stored.filter(({ id }) => !this.#updates.has(id)),
       ...[...this.#facts.values()].map(({ known }) => known),
     ];
-    const relatives = await compare(this.#context, pool, { topic, vector: verdict?.vector ?? null });
+    const relatives = await this.#relatives.compare(pool, topic, at);
     const sameKey =
       predicate === null ? undefined : pool.find((one) => isKey(one, subject, predicate) && one.replacedAt === null);
-    if (this.#isOutdated(relatives, sameKey, at)) return;
-    const repeated = relatives.find(
-      ({ relation, known }) => relation === 'repeats' && known.replacedAt === null,
-    )?.known;
-    if (repeated !== undefined) return this.#confirm(repeated, at, evidence);
-    const live = pool.filter(({ replacedAt }) => replacedAt === null);
-    if (
-      isCovered(
-        live.map((one) => one.topic),
-        topic,
-      )
-    )
-      return;
+    if (isOutdated(relatives, sameKey, at)) return;
+    const live = relatives.filter(({ known }) => known.replacedAt === null);
+    const changed = live
+      .filter(({ known, changes }) => changes >= least.review && known.since < at && !isOpposite(known, statement))
+      .toSorted((a, b) => b.changes - a.changes);
+    const repeated = live.filter(({ repeats }) => repeats >= least.confirm).toSorted((a, b) => b.repeats - a.repeats);
+    if (repeated[0] !== undefined) return this.#confirm(repeated[0].known, { at, evidence, changed });
+    const topics = pool.filter(({ replacedAt }) => replacedAt === null).map((one) => one.topic);
+    if (isCovered(topics, topic)) return;
     if (statement.isEnded && sameKey !== undefined && !mentions(sameKey.content, statement.value))
       return isNews ? this.#keep(asNote(fact), at) : undefined;
     this.#endOpposite(statement, evidence, pool);
-    const changed =
-      relatives.find(
-        ({ relation, known }) => relation === 'changes' && known.replacedAt === null && !isOpposite(known, statement),
-      )?.known ?? sameKey;
+    const certain = changed.find(({ known, changes }) => changes >= least.supersede && !isPart(known.topic, topic));
+    const target = certain?.known ?? sameKey;
     // What the session itself stored of it is better than a sentence about it.
-    if (changed !== undefined && this.#isStored(changed) && changed.since >= at) return;
-    if (changed !== undefined) return this.#replace(changed, fact, at);
-    if (!isNews) return;
-    const perhaps = relatives.find(
-      ({ relation, known }) => relation === 'perhaps changes' && this.#isStored(known),
-    )?.known;
-    this.#keep({ ...fact, may_change: perhaps?.id ?? null }, at, verdict?.vector);
+    if (live.some(({ known, changes }) => changes >= least.supersede && known.isStored && known.since >= at)) return;
+    if (target?.isStored === true && target.since >= at) return;
+    const others = changed.map(({ known }) => known).filter((known) => known !== target);
+    if (target !== undefined) return this.#replace(target, fact, at, others);
+    if (isNews) this.#keep(fact, at, others);
   }
 
   #addEvent(fact: NewFact, topic: Topic, at: Date): void {
@@ -89,12 +106,7 @@ export class Notebook {
       this.#stored.map((one) => one.topic),
       topic,
     );
-    if (!isKnown) this.#facts.set(fact.content, { item: fact, known: this.#asKnown(fact, at) });
-  }
-
-  /** By whatever name the user is called, the sentence is about the user. */
-  #nameUser(content: string): string {
-    return this.#names.reduce((text, name) => text.replaceAll(name, 'User'), content);
+    if (!isKnown) this.#facts.set(fact.content, { item: fact, known: this.#asKnown(fact, at), mayChange: [] });
   }
 
   #addRule({ content, importance }: RuleStatement, evidence: Evidence): void {
@@ -104,33 +116,43 @@ export class Notebook {
     this.#rules.set(key, { content, importance, asked_by_user: true, evidence: cited });
   }
 
-  /** What was replaced after the episode, or is known of a later day, is not made current again. */
-  #isOutdated(relatives: readonly { known: Known; relation: string }[], sameKey: Known | undefined, at: Date): boolean {
-    if (sameKey !== undefined && sameKey.since > at) return true;
-    return relatives.some(({ known, relation }) => {
-      if (known.replacedAt !== null) return relation === 'repeats' && known.replacedAt > at;
-      return known.since > at && relation === 'changes';
-    });
-  }
-
-  #confirm(known: Known, at: Date, evidence: Evidence): void {
+  /** Confirms a fact. What the statement changes beside it was perhaps replaced when the fact was stored. */
+  #confirm(
+    known: Known,
+    { at, evidence, changed }: { at: Date; evidence: Evidence; changed: readonly Relative[] },
+  ): void {
     const own = [...this.#facts.values()].find((one) => one.known === known);
     if (own !== undefined) {
       if (!own.item.evidence.some((one) => one.episode_id === evidence.episode_id)) own.item.evidence.push(evidence);
     } else if (known.since <= at) {
-      const before = this.#confirmations.get(known.id)?.evidence ?? [];
-      this.#confirmations.set(known.id, { target_type: 'fact', target_id: known.id, evidence: [...before, evidence] });
+      const before = this.#confirmations.get(known.id);
+      const older = changed.filter((one) => one.known.isStored && one.known.since < known.since);
+      const mayChange = older.map((one) => one.known.id).slice(0, reviewLimit);
+      this.#confirmations.set(known.id, {
+        target_type: 'fact',
+        target_id: known.id,
+        may_change: [...new Set([...listIds(before?.may_change), ...mayChange])],
+        evidence: [...(before?.evidence ?? []), evidence],
+      });
     }
   }
 
-  #replace(known: Known, fact: NewFact, at: Date): void {
-    if (!this.#isStored(known)) {
+  #replace(known: Known, fact: NewFact, at: Date, mayChange: readonly Known[]): void {
+    if (!known.isStored) {
       this.#facts.delete(known.id);
-      this.#keep(fact, at);
-    } else if (isKey(known, fact.subject, fact.predicate)) this.#keep(fact, at);
+      this.#keep(fact, at, mayChange);
+    } else if (isKey(known, fact.subject, fact.predicate)) this.#keep(fact, at, mayChange);
     else {
       const { content, permanence, importance, evidence } = fact;
-      this.#updates.set(known.id, { target_id: known.id, content, permanence, importance, evidence });
+      const ids = mayChange.filter(({ isStored }) => isStored).map(({ id }) => id);
+      this.#updates.set(known.id, {
+        target_id: known.id,
+        content,
+        permanence,
+        importance,
+        may_change: ids.slice(0, reviewLimit),
+        evidence,
+      });
     }
   }
 
@@ -139,32 +161,42 @@ export class Notebook {
     const other =
       opposite === null ? undefined : pool.find((one) => isKey(one, subject, opposite) && one.replacedAt === null);
     if (other === undefined || /\bno longer\b/.test(other.content)) return;
-    if (!this.#isStored(other)) this.#facts.delete(other.id);
+    if (!other.isStored) this.#facts.delete(other.id);
     else this.#updates.set(other.id, { target_id: other.id, content: asEnded(other.content), evidence: [evidence] });
   }
 
-  #keep(item: NewFact, at: Date, vector?: Float32Array): void {
+  #keep(item: NewFact, at: Date, mayChange: readonly Known[] = []): void {
     const key = JSON.stringify([memoryKey(item.subject), memoryKey(item.predicate)]);
     // Deleted first, so that the order is that of what was said last.
     this.#facts.delete(key);
-    this.#facts.set(key, { item, known: { ...this.#asKnown(item, at), id: key, vector } });
+    const known = { ...this.#asKnown(item, at), id: key };
+    this.#facts.set(key, { item, known, mayChange: mayChange.slice(0, reviewLimit) });
   }
 
   #asKnown({ subject, predicate, content }: NewFact, at: Date): Known {
-    return {
-      id: content,
-      subject,
-      predicate,
-      content,
-      topic: topicOf(subject, content, null),
-      since: at,
-      replacedAt: null,
-    };
+    const topic = topicOfFact({ subject, predicate, content }, this.#names);
+    return { id: content, subject, predicate, content, topic, since: at, replacedAt: null, isStored: false };
   }
+}
 
-  #isStored({ id }: Known): boolean {
-    return !this.#facts.has(id);
-  }
+/** What was replaced after the episode, or is known of a later day, is not made current again. */
+function isOutdated(relatives: readonly Relative[], sameKey: Known | undefined, at: Date): boolean {
+  if (sameKey !== undefined && sameKey.since > at) return true;
+  return relatives.some(({ known, repeats, changes }) => {
+    if (known.replacedAt !== null) return repeats >= least.confirm && known.replacedAt > at;
+    return known.since > at && changes >= least.review;
+  });
+}
+
+/** Whether a known sentence says much that a newer one does not replace: "A bay mare, stabled at Nybø, 3,200 a month". */
+function isPart(known: Topic, said: Topic): boolean {
+  const own = (one: Topic, other: Topic): number =>
+    one.words.size + listValues(one).size - countCommon(one.words, other.words);
+  return own(known, said) > own(said, known) + 2;
+}
+
+function listIds(given: string | readonly string[] | null | undefined): readonly string[] {
+  return typeof given === 'string' ? [given] : (given ?? []);
 }
 
 const confidences = { typed: 0.9, note: 0.85, unjudged: 0.6 };

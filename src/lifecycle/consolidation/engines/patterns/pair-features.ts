@@ -1,0 +1,73 @@
+import { areDisjoint, countCommon, hasConflict, listValues, valueKinds, type Topic } from './topic.ts';
+
+const changing =
+  /\b(?:now|moved|switched|changed|instead|rises|rose|raised|lowered|cut|as of|from \d|has become|became|took over|takes over|replaced|new|again|added|since|these days|back)\b/i;
+const adding = /\b(?:also|too|as well|another|besides|other|both|in addition)\b/i;
+const pending =
+  /\b(?:looking for|plans?|wants?|waiting|applying|considering|hopes|training for|saving for|is going to|intends|will)\b/i;
+const reached = /\b(?:starts?|started|got|found|began|begins|finished|bought|passed|arrived|moved in)\b/i;
+const past = /^\S+ (?:\p{L}+ed|spent|was|were|went|had|met|grew)\b|\b(?:was|were|born)\b/u;
+const passing =
+  /\b(?:this (?:week|month|morning|evening|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|today|tonight|tomorrow|until|for (?:two|three|a) weeks?|next week|last week|stands in|while)\b/i;
+const head = /^(?:User's|The|His|Her) (?<head>[\p{L}\p{N}' -]+?) (?:is|was|are|has|had|costs|will|\p{L}+s|\p{L}+ed)\b/u;
+
+const lengthLimit = 20;
+
+/** What a pair of sentences tells about their relation, beside their vectors. The order is that of the weights. */
+export function featuresOfPair(known: Topic, said: Topic): number[] {
+  return [
+    ...coverage(known.words, said.words),
+    ...coverage(known.nouns, said.nouns),
+    Math.min(3, countCommon(known.words, said.words)) / 3,
+    Math.min(2, countCommon(known.nouns, said.nouns)) / 2,
+    ...comparison(known.verbs, said.verbs),
+    ...comparison(known.names, said.names),
+    ...comparison(known.kin, said.kin),
+    ...valueKinds.flatMap((kind) => comparison(known.values[kind], said.values[kind]).slice(0, 2)),
+    bit(hasConflict(known, said)),
+    ...comparison(listValues(known), listValues(said)).slice(2),
+    bit(known.isNegative !== said.isNegative),
+    bit(said.isEnded && !known.isEnded),
+    ...[changing, adding, passing, past, pending].map((pattern) => bit(pattern.test(said.content))),
+    ...[past, pending].map((pattern) => bit(pattern.test(known.content))),
+    bit(pending.test(known.content) && reached.test(said.content)),
+    ...compareHeads(known, said),
+    ...comparison(known.first, said.first),
+    ...comparison(known.later, said.later),
+    bit(said.first.size === 0),
+    bit(known.first.size === 0),
+    bit(said.first.size > 0 && areDisjoint(said.first, known.words)),
+    bit(known.first.size > 0 && areDisjoint(known.first, said.words)),
+    bit(countCommon(said.first, known.words) > 0),
+    bit(countCommon(known.first, said.words) > 0),
+    bit(countCommon(said.first, known.later) > 0),
+    bit(countCommon(known.later, said.words) > 0),
+    bit(known.content.startsWith('User ')),
+    bit(said.content.startsWith('User ')),
+    Math.min(lengthLimit, known.length) / lengthLimit,
+    Math.min(lengthLimit, said.length) / lengthLimit,
+  ];
+}
+
+function bit(holds: boolean): number {
+  return holds ? 1 : 0;
+}
+
+/** The shares of each set that the other has. */
+function coverage(one: ReadonlySet<string>, other: ReadonlySet<string>): [number, number] {
+  const common = countCommon(one, other);
+  return [common / Math.max(1, one.size), common / Math.max(1, other.size)];
+}
+
+/** Whether two sets share an element, have only others, and whether the one or the other has some of its own. */
+function comparison(known: ReadonlySet<string>, said: ReadonlySet<string>): [number, number, number, number] {
+  const common = countCommon(known, said);
+  return [bit(common > 0), bit(areDisjoint(known, said)), bit(said.size > common), bit(known.size > common)];
+}
+
+/** Whether two sentences begin with the same thing ("User's rent is …"), or with two that share no word. */
+function compareHeads(known: Topic, said: Topic): [number, number] {
+  const [one, other] = [known, said].map(({ content }) => head.exec(content)?.groups?.['head']?.toLowerCase());
+  if (one === undefined || other === undefined) return [0, 0];
+  return [bit(one === other), bit(areDisjoint(new Set(one.split(' ')), new Set(other.split(' '))))];
+}

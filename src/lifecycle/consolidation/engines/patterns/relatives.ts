@@ -1,0 +1,96 @@
+import { listNearestFacts } from '../../../../db/queries/near-facts.ts';
+import type { MemoryContext } from '../../../../memory/context.ts';
+import { expectVersions, findVersionOf } from '../../../../memory/embedding-versions.ts';
+import { globalScope } from '../../../../memory/values.ts';
+import { compareWords } from './compare.ts';
+import type { Known } from './known.ts';
+import { canJudgeRelations, cosineOf, judgeRelation, type Compared, type Likelihoods } from './relation-judge.ts';
+import { countCommon, mayBeSame, type Topic } from './topic.ts';
+
+/** A known fact, and what a statement is likely to be to it. */
+export interface Relative extends Likelihoods {
+  readonly known: Known;
+}
+
+/** So many facts are compared with a statement: those that share most words with it, and the nearest by their vectors. */
+const mostBy = { words: 6, vector: 8 };
+
+/** Finds what a statement changes or repeats. Embeds each text once. */
+export class Relatives {
+  readonly #context: MemoryContext;
+  readonly #butler: string;
+  readonly #vectors = new Map<string, Float32Array>();
+
+  constructor(context: MemoryContext, butler: string) {
+    this.#context = context;
+    this.#butler = butler;
+  }
+
+  /** A fact of a later day is compared the other way round: it may have replaced what is said. */
+  async compare(pool: readonly Known[], said: Topic, at: Date): Promise<Relative[]> {
+    const alike = pool.filter(({ topic }) => mayBeSame(topic, said));
+    const byWords = nearestByWords(alike, said);
+    if (!canJudgeRelations(this.#context.embedder))
+      return byWords.map((known) => {
+        const [older, newer] = known.since > at ? [said, known.topic] : [known.topic, said];
+        return { known, ...compareWords(older, newer) };
+      });
+    const likely = new Set([...byWords, ...(await this.#nearestByVector(alike, said))]);
+    const vectors = await this.#embed([said, ...[...likely].map(({ topic }) => topic)]);
+    return [...likely].map((known, place) => {
+      const other: Compared = { topic: known.topic, vector: vectors[place + 1] ?? noVector };
+      const own: Compared = { topic: said, vector: vectors[0] ?? noVector };
+      return { known, ...(known.since > at ? judgeRelation(own, other) : judgeRelation(other, own)) };
+    });
+  }
+
+  async #nearestByVector(alike: readonly Known[], said: Topic): Promise<Known[]> {
+    const versions = await expectVersions(this.#context);
+    const version = findVersionOf(versions, this.#context.embedder.model);
+    const [vector] = await this.#embed([said]);
+    if (vector === undefined) return [];
+    const scopes = [globalScope, this.#butler];
+    const near =
+      version === undefined
+        ? []
+        : await listNearestFacts(this.#context.db.client, { vector, version, scopes, limit: 2 * mostBy.vector });
+    const stored = new Map(alike.map((known) => [known.id, known]));
+    const found = near.flatMap((id) => stored.get(id) ?? []).slice(0, mostBy.vector);
+    return [...found, ...this.#nearestOfClaim(alike, vector)];
+  }
+
+  /** What the claim itself says is not stored yet; its vectors were made when it was compared. */
+  #nearestOfClaim(alike: readonly Known[], vector: Float32Array): Known[] {
+    return alike
+      .filter(({ isStored }) => !isStored)
+      .map((known) => ({ known, cosine: cosineOf(this.#vectors.get(known.topic.content) ?? noVector, vector) }))
+      .toSorted((a, b) => b.cosine - a.cosine)
+      .slice(0, mostBy.vector)
+      .map(({ known }) => known);
+  }
+
+  async #embed(topics: readonly Topic[]): Promise<Float32Array[]> {
+    const contents = [...new Set(topics.map(({ content }) => content))];
+    const lacking = contents.filter((content) => !this.#vectors.has(content) && content.trim() !== '');
+    const embedded = lacking.length === 0 ? [] : await this.#context.embedder.embed(lacking);
+    for (const [place, content] of lacking.entries()) this.#vectors.set(content, embedded[place]?.vector ?? noVector);
+    return topics.map(({ content }) => this.#vectors.get(content) ?? noVector);
+  }
+}
+
+const noVector = new Float32Array();
+
+/** Rare words tell more: each counts by how few of the facts have it. */
+function nearestByWords(pool: readonly Known[], said: Topic): Known[] {
+  const counts = new Map(
+    [...said.words].map((word) => [word, pool.filter(({ topic }) => topic.words.has(word)).length]),
+  );
+  const score = (topic: Topic): number =>
+    [...said.words].reduce((sum, word) => sum + (topic.words.has(word) ? 1 / (counts.get(word) ?? 1) : 0), 0);
+  return pool
+    .map((known) => ({ known, score: score(known.topic), values: countCommon(known.topic.names, said.names) }))
+    .filter((one) => one.score > 0)
+    .toSorted((a, b) => b.score - a.score || b.values - a.values)
+    .slice(0, mostBy.words)
+    .map(({ known }) => known);
+}
