@@ -30,10 +30,10 @@ export const builder = new SchemaBuilder<{
     // Readable on purpose: a person who sees "episode:0198…" in a log can look it up.
     encodeGlobalID: (typeName, id) => `${typeName.charAt(0).toLowerCase()}${typeName.slice(1)}:${id}`,
     decodeGlobalID: (globalId) => decodeGlobalId(globalId),
-    nodeTypeOptions: { description: 'Whatever has a global id.' },
+    nodeTypeOptions: { description: 'An object with a global id.' },
     idFieldOptions: { description: 'Global id: the type, a colon and the UUID.' },
     nodeQueryOptions: {
-      description: 'Anything by its global id; null when it is not there.',
+      description: 'An object by its global id; null if it does not exist.',
       args: { id: { description: 'Global id, such as "episode:" and a UUID.' } },
     },
     nodesQueryOptions: {
@@ -46,8 +46,8 @@ export const builder = new SchemaBuilder<{
     hasPreviousPageFieldOptions: { description: 'Whether there is more before this page.' },
     startCursorFieldOptions: { description: 'Cursor of the first one on this page.' },
     endCursorFieldOptions: { description: 'Cursor of the last one on this page.' },
-    cursorFieldOptions: { description: 'Its place, for `after` and `before`.' },
-    nodeFieldOptions: { description: 'What is there.', nullable: false },
+    cursorFieldOptions: { description: 'Cursor of the item, for `after` and `before`.' },
+    nodeFieldOptions: { description: 'The item.', nullable: false },
     edgesFieldOptions: { description: 'The page, in order.', nullable: { list: false, items: false } },
     firstArgOptions: { description: 'How many from the start.' },
     lastArgOptions: { description: 'How many from the end.' },

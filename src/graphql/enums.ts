@@ -62,29 +62,29 @@ export const RelationEnum = builder.enumType('Relation', {
 });
 
 export const LinkDirectionEnum = builder.enumType('LinkDirection', {
-  description: 'Which links of a memory are meant.',
+  description: 'Direction of links, seen from a memory.',
   values: {
-    outbound: { description: 'Those that start at it.' },
-    inbound: { description: 'Those that end at it.' },
+    outbound: { description: 'Links whose source is the memory.' },
+    inbound: { description: 'Links whose target is the memory.' },
     both: { description: 'Both.' },
   } satisfies Descriptions<LinkDirection>,
 });
 
 export const ChangeKindEnum = builder.enumType('ChangeKind', {
-  description: 'What became of a memory between two moments.',
+  description: 'The kind of change of a memory between two times.',
   values: {
-    created: { description: 'It was not there before.' },
-    changed: { description: 'It is another than before.' },
-    superseded: { description: 'Another fact took its place.' },
+    created: { description: 'It was created.' },
+    changed: { description: 'Its values changed.' },
+    superseded: { description: 'A fact that was superseded by another.' },
     forgotten: { description: 'It was forgotten.' },
-    expired: { description: 'Its confidence decayed away.' },
-    restored: { description: 'It counts again.' },
-    removed: { description: 'Its row is gone.' },
+    expired: { description: 'It expired: its confidence decayed below the threshold.' },
+    restored: { description: 'It was restored, or its forgetting was undone.' },
+    removed: { description: 'It was deleted: an episode past its retention, or an erasure.' },
   } satisfies Descriptions<ChangeKind>,
 });
 
 export const ConsolidationStatusEnum = builder.enumType('ConsolidationStatus', {
-  description: 'Where an episode stands on its way to facts and rules.',
+  description: 'Consolidation status of an episode.',
   values: {
     pending: { description: 'Waits to be consolidated, or to be tried again.' },
     consolidated: { description: 'Done: what was worth keeping is in facts and rules.' },
@@ -103,9 +103,9 @@ export const SectionNameEnum = builder.enumType('SectionName', {
 });
 
 export const IntentEnum = builder.enumType('Intent', {
-  description: 'What a text seems to ask for.',
+  description: 'Intent of a query, which weighs the memory types.',
   values: {
-    identity: { description: 'About the identity of a person.' },
+    identity: { description: 'The identity of a person.' },
     preference: { description: 'What somebody likes.' },
     procedure: { description: 'How something is done.' },
     episode: { description: 'What happened.' },
@@ -139,26 +139,26 @@ export const DropStageEnum = builder.enumType('DropStage', {
     min_similarity: {
       description: 'Its meaning is too far away; only in receipts from before relevance was absolute.',
     },
-    duplicate: { description: 'Another that came says the same.' },
-    outdated: { description: 'It says only what no longer holds, or what others that came say.' },
-    cluster: { description: 'Enough others of its subject and predicate came.' },
-    limit: { description: 'Enough others were better.' },
-    too_long: { description: 'Its line is longer than the room.' },
-    quota: { description: 'Its section was full.' },
-    budget: { description: 'The context was full.' },
+    duplicate: { description: 'A returned memory says the same.' },
+    outdated: { description: 'It says only what no longer holds, or what returned memories say.' },
+    cluster: { description: 'Enough other facts of its subject and predicate were returned.' },
+    limit: { description: 'Ranked below the limit of the answer.' },
+    too_long: { description: 'Its line does not fit into the token budget.' },
+    quota: { description: 'The token share of its section was used up.' },
+    budget: { description: 'The token budget was used up.' },
   } satisfies Descriptions<DropStage>,
 });
 
 export const FactKindEnum = builder.enumType('FactKind', {
-  description: 'Whether a fact lasts or is a point in time.',
+  description: 'Kind of a fact: a lasting state, or an event at a point in time.',
   values: {
-    state: { description: 'Lasts until another takes its place.' },
+    state: { description: 'Holds until another fact supersedes it.' },
     event: { description: 'Happened at one time, and is never superseded: two meals on two days are two facts.' },
   } satisfies Descriptions<FactKind>,
 });
 
 export const MaturityEnum = builder.enumType('Maturity', {
-  description: 'How much trust a rule has earned.',
+  description: 'Maturity of a rule.',
   values: {
     candidate: { description: 'New; has yet to earn trust.' },
     established: { description: 'Has helped often enough to be relied on.' },

@@ -16,8 +16,14 @@ import { TextCutType } from './types/text.ts';
 const problemTypes = {
   INVALID_INPUT: { name: 'InvalidInput', description: 'Something given is not allowed; the message says what is.' },
   NOT_FOUND: { name: 'NotFound', description: 'It does not exist, or this caller may not see it.' },
-  CONFLICT: { name: 'Conflict', description: 'It collides with what is there; the hint says what to do first.' },
-  INVALID_TRANSITION: { name: 'InvalidTransition', description: 'What is there is in a state that does not allow it.' },
+  CONFLICT: {
+    name: 'Conflict',
+    description: 'The write conflicts with a stored memory or an earlier request; the hint says what to do first.',
+  },
+  INVALID_TRANSITION: {
+    name: 'InvalidTransition',
+    description: 'The stored object is in a state that does not allow this change.',
+  },
 } as const;
 
 type ProblemCode = keyof typeof problemTypes;
@@ -121,7 +127,7 @@ export function writeResult(name: string, field: PayloadField): WriteResult {
 function createPayload(name: string, payload: PayloadField) {
   const { field, type, description, mayConfirm = false, nullable = false, pick = asIs } = payload;
   const ref = builder.objectRef<PayloadShape>(`${name}Payload`).implement({
-    description: 'What a write did.',
+    description: 'Result of the write.',
     fields: (t) => ({
       [field]: t.field({
         type: type as never,
@@ -241,7 +247,7 @@ function readOutcome({ eventId, confirmed, supersededId }: PayloadShape, usual: 
 // oxlint-disable-next-line typescript/explicit-function-return-type -- the type is what Pothos infers
 function createUnion(name: string, payload: ReturnType<typeof createPayload>) {
   return builder.unionType(`${name}Result`, {
-    description: 'What a write did, or why it was not done.',
+    description: 'Result of the write, or the problem that prevented it.',
     types: [payload, ...problemRefs],
     resolveType: (answered) => ('code' in answered ? problemTypes[answered.code].name : `${name}Payload`),
   });

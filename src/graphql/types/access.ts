@@ -3,11 +3,11 @@ import { builder } from '../builder.ts';
 import { readPage, totalCount } from '../pages.ts';
 
 const AccessKindEnum = builder.enumType('AccessKind', {
-  description: 'What a request was for.',
+  description: 'The kind of access.',
   values: {
-    read: { description: 'To read.' },
-    write: { description: 'To write; only written down of who came from another tenant.' },
-    feed: { description: 'To follow what is done, from then on.' },
+    read: { description: 'A query.' },
+    write: { description: 'A mutation; recorded only for a caller of another tenant.' },
+    feed: { description: 'A subscription.' },
   } satisfies Record<AccessKind, object>,
 });
 
@@ -16,25 +16,25 @@ const AccessRecordRef = builder.objectRef<AccessRecord>('AccessRecord').implemen
     'One request of an admin that read, or of somebody who crossed between this tenant and another: who asked for what, and nothing of what was said.',
   fields: (t) => ({
     uuid: t.expose('id', { type: 'UUID', description: 'The record.' }),
-    accessedAt: t.expose('accessedAt', { type: 'DateTime', description: 'When it was.' }),
+    accessedAt: t.expose('accessedAt', { type: 'DateTime', description: 'Time of the request.' }),
     kind: t.field({
       type: AccessKindEnum,
-      description: 'What it was for.',
+      description: 'The kind of access: read, write or feed.',
       // A check constraint of the table holds the same values as the enum.
       resolve: ({ kind }) => kind as AccessKind,
     }),
     actor: t.exposeString('actor', { description: 'The caller, with the id of its token.' }),
     requestId: t.exposeString('requestId', { description: 'The request.' }),
-    operations: t.exposeStringList('operations', { description: 'The fields of the API that it asked for.' }),
-    ids: t.exposeStringList('ids', { description: 'The ids that it named, at most a hundred.' }),
-    digest: t.exposeString('digest', { description: 'SHA-256 of what was asked, by which it can be known again.' }),
+    operations: t.exposeStringList('operations', { description: 'Root fields of the request.' }),
+    ids: t.exposeStringList('ids', { description: 'Ids in the request, at most 100.' }),
+    digest: t.exposeString('digest', { description: 'SHA-256 of the request: equal requests have equal digests.' }),
     homeTenant: t.exposeString('homeTenant', {
       nullable: true,
-      description: 'The tenant that they came from, if it was not this one.',
+      description: 'The tenant of the caller; null if it is this one.',
     }),
     enteredTenant: t.exposeString('enteredTenant', {
       nullable: true,
-      description: 'The tenant that somebody of this one entered, if it was another.',
+      description: 'The tenant that a caller of this tenant accessed; null if it was this one.',
     }),
   }),
 });

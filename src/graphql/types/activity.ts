@@ -30,8 +30,8 @@ const ActivityFilterInput = builder.inputType('ActivityFilter', {
     entityId: t.string({ description: 'Which one: the UUID of a memory, for example.' }),
     actor: t.string({ description: 'The actor of the event, such as "butler:health".' }),
     requestId: t.string({ description: 'Id of the request that made the change.' }),
-    since: t.field({ type: 'DateTime', description: 'From this moment on.' }),
-    until: t.field({ type: 'DateTime', description: 'Before this moment.' }),
+    since: t.field({ type: 'DateTime', description: 'At or after this time.' }),
+    until: t.field({ type: 'DateTime', description: 'Before this time.' }),
     scope: t.string({ description: 'Facts and rules of this scope, episodes of this butler, and their links.' }),
     sinceEventId: t.string({ description: 'Later than the event with this UUID or global id.' }),
   }),
@@ -86,7 +86,7 @@ builder.queryField('activity', (t) =>
 );
 
 const ActivityPageRef = builder.objectRef<{ read: ActivityRead; events: MemoryEvent[] }>('ActivityPage').implement({
-  description: 'Events that were read on from a place, and the place they lead to.',
+  description: 'A batch of events after a position, and the position to continue from.',
   fields: (t) => ({
     events: t.field({ type: [MemoryEventRef], description: 'Oldest first.', resolve: ({ events }) => events }),
     resumeFrom: t.string({
@@ -95,7 +95,7 @@ const ActivityPageRef = builder.objectRef<{ read: ActivityRead; events: MemoryEv
       resolve: ({ read }) => read.resumeFrom,
     }),
     hasMore: t.boolean({
-      description: 'Whether there are more already.',
+      description: 'Whether more events can be read now.',
       resolve: ({ read }) => read.hasMore,
     }),
   }),

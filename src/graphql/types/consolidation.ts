@@ -21,17 +21,17 @@ import { EpisodeRef } from './episode.ts';
 /** Runs that turn episodes into facts and rules, and the work of agents that do it themselves. */
 
 const RunStatusEnum = builder.enumType('ConsolidationRunStatus', {
-  description: 'How far a consolidation run is.',
+  description: 'Status of a consolidation run.',
   values: {
     running: { description: 'Under way: its episodes are its own until the lease ends.' },
     succeeded: { description: 'Done: its episodes are consolidated.' },
-    failed: { description: 'It came to nothing; its episodes are tried again, or are dead letters.' },
+    failed: { description: 'Failed: its episodes are retried, or become dead letters.' },
     lost: { description: 'Its worker did not answer in time; its episodes were given back.' },
   } satisfies Record<RunStatus, object>,
 });
 
 const EngineEnum = builder.enumType('ConsolidationEngine', {
-  description: 'What turns episodes into facts and rules.',
+  description: 'Consolidation engine.',
   values: {
     patterns: { description: 'Patterns of language, on this machine and without a model.' },
     llm: { description: 'A language model, over HTTP.' },
@@ -68,12 +68,12 @@ const ConsolidationRunRef = builder.objectRef<ConsolidationRun>('ConsolidationRu
     butler: t.exposeString('butler', { description: 'The butler whose episodes they are.' }),
     engine: t.field({
       type: EngineEnum,
-      description: 'What turned them into facts and rules.',
+      description: 'Consolidation engine of the run.',
       resolve: ({ engine }) => engine as EngineName,
     }),
     status: t.field({
       type: RunStatusEnum,
-      description: 'How far it is.',
+      description: 'Status of the run.',
       resolve: ({ status }) => status as RunStatus,
     }),
     worker: t.exposeString('worker', {
@@ -94,7 +94,7 @@ const ConsolidationRunRef = builder.objectRef<ConsolidationRun>('ConsolidationRu
     linksCreated: t.exposeInt('linksCreated', { description: 'Links between episodes and memories that it made.' }),
     refusedItems: t.field({
       type: [RefusedItemRef],
-      description: 'What it would have stored and was not allowed to.',
+      description: 'Items of the output that were refused, with the reason of each.',
       resolve: ({ refusedItems }) => refusedItems as unknown as RefusedItem[],
     }),
     error: t.exposeString('error', { nullable: true, description: 'Why it failed or was lost.' }),
@@ -226,7 +226,7 @@ const SubmitConsolidationInput = builder.inputType('SubmitConsolidationInput', {
 });
 
 const FailConsolidationInput = builder.inputType('FailConsolidationInput', {
-  description: 'Why a run came to nothing.',
+  description: 'The run to end as failed, and the reason.',
   fields: (t) => ({
     runId: t.string({ required: true, description: 'UUID of the run, from claimConsolidation.' }),
     reason: t.string({ required: true, description: 'Why, for the operator. What looks like a secret is taken out.' }),

@@ -15,12 +15,12 @@ const inMemory = { field: 0, multiplier: 1 };
 const ContextItemRef = builder.objectRef<ContextSection['items'][number]>('ContextItem').implement({
   description: 'One line of a context.',
   fields: (t) => ({
-    type: t.expose('type', { type: MemoryTypeEnum, description: 'What kind of memory it shows.' }),
-    uuid: t.expose('id', { type: 'UUID', description: 'Which one.' }),
-    version: t.exposeInt('version', { description: 'In which state.' }),
+    type: t.expose('type', { type: MemoryTypeEnum, description: 'The memory type: episode, fact or rule.' }),
+    uuid: t.expose('id', { type: 'UUID', description: 'UUID of the memory.' }),
+    version: t.exposeInt('version', { description: 'Version of the memory that is shown.' }),
     line: t.exposeString('line', { description: 'The line itself.' }),
     tokens: t.exposeInt('tokens', { description: 'How many tokens it takes.' }),
-    score: t.exposeFloat('score', { description: 'What it was chosen by.' }),
+    score: t.exposeFloat('score', { description: 'Ranking score.' }),
   }),
 });
 
@@ -42,9 +42,9 @@ const ContextRef = builder.objectRef<ContextOutcome>('Context').implement({
   fields: (t) => ({
     text: t.exposeString('text', { description: 'Markdown for a system prompt; empty when nothing is known or fits.' }),
     tokensUsed: t.exposeInt('tokensUsed', { description: 'How many tokens the text takes.' }),
-    tokenBudget: t.exposeInt('tokenBudget', { description: 'How many it was allowed to take.' }),
-    tokenizer: t.expose('tokenizer', { type: TokenizerEnum, description: 'What counted them.' }),
-    intent: t.expose('intent', { type: IntentEnum, description: 'What the prompt seems to ask for.' }),
+    tokenBudget: t.exposeInt('tokenBudget', { description: 'Token budget.' }),
+    tokenizer: t.expose('tokenizer', { type: TokenizerEnum, description: 'Tokenizer that counted the tokens.' }),
+    intent: t.expose('intent', { type: IntentEnum, description: 'Intent of the prompt, as it was recognized.' }),
     receiptId: t.expose('receiptId', { type: 'UUID', description: 'The receipt, by which it can be opened again.' }),
     sections: t.field({
       type: [ContextSectionRef],

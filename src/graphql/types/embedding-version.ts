@@ -6,7 +6,7 @@ const EmbeddingVersionStatusEnum = builder.enumType('EmbeddingVersionStatus', {
   values: {
     building: { description: 'Nothing yet: memories get them one by one, beside those of the active version.' },
     active: { description: 'Search.' },
-    retired: { description: 'Nothing any more. They are cleared by and by.' },
+    retired: { description: 'No longer used; its vectors are cleared by the reembed job.' },
   } satisfies Record<VersionProgress['version']['status'], object>,
 });
 
@@ -20,7 +20,7 @@ const EmbeddingVersionRef = builder.objectRef<VersionProgress>('EmbeddingVersion
       resolve: ({ version }) => version.status,
     }),
     provider: t.string({
-      description: 'What runs it: transformers or hashing.',
+      description: 'Provider: transformers or hashing.',
       resolve: ({ version }) => version.provider,
     }),
     model: t.string({ description: 'Its name.', resolve: ({ version }) => version.model }),
@@ -40,13 +40,13 @@ const EmbeddingVersionRef = builder.objectRef<VersionProgress>('EmbeddingVersion
     activatedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When search went over to it.',
+      description: 'When search began to use it; null before.',
       resolve: ({ version }) => version.activatedAt,
     }),
     retiredAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When search left it.',
+      description: 'When search stopped using it; null before.',
       resolve: ({ version }) => version.retiredAt,
     }),
   }),

@@ -48,7 +48,7 @@ export const EpisodeRef = builder.prismaNode('Episode', {
     sessionId: t.expose('sessionId', { type: 'UUID', nullable: true, description: 'The session it was observed in.' }),
     consolidationStatus: t.field({
       type: ConsolidationStatusEnum,
-      description: 'Where it stands on its way to facts and rules.',
+      description: 'Consolidation status.',
       // A check constraint of the table holds the same values as the enum.
       resolve: (episode) => episode.consolidationStatus as typeof ConsolidationStatusEnum.$inferType,
     }),
@@ -59,15 +59,15 @@ export const EpisodeRef = builder.prismaNode('Episode', {
       description:
         'Whether consolidation kept nothing of it: no fact, rule, confirmation or link. Such an episode lives `nothing_found_ttl_days`, so that another engine can read it.',
     }),
-    consolidationAttempts: t.exposeInt('consolidationAttempts', { description: 'How often it was tried.' }),
+    consolidationAttempts: t.exposeInt('consolidationAttempts', { description: 'Number of consolidation attempts.' }),
     lastConsolidationError: t.exposeString('lastConsolidationError', {
       nullable: true,
-      description: 'Why it failed the last time.',
+      description: 'Error of the last consolidation attempt; null without one.',
     }),
     nextConsolidationRetryAt: t.expose('nextConsolidationRetryAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it is tried again, if it failed.',
+      description: 'Time of the next consolidation attempt after a failure; else null.',
     }),
     observedAt: t.expose('observedAt', {
       type: 'DateTime',

@@ -20,17 +20,17 @@ const ErasureRef = builder.objectRef<Erasure>('Erasure').implement({
   description: 'The receipt of an erasure. It has nothing of what was erased.',
   fields: (t) => ({
     uuid: t.expose('id', { type: 'UUID', description: 'The erasure.' }),
-    erasedAt: t.expose('erasedAt', { type: 'DateTime', description: 'When it was done.' }),
+    erasedAt: t.expose('erasedAt', { type: 'DateTime', description: 'Time of the operation.' }),
     actor: t.exposeString('actor', { description: 'The actor.' }),
     requestId: t.exposeString('requestId', { description: 'Id of the request.' }),
     memories: t.field({
       type: [ErasedMemoryRef],
-      description: 'What was erased.',
+      description: 'The memories that were erased.',
       resolve: ({ memories }) => memories as unknown as MemoryReference[],
     }),
     counts: t.field({
       type: [CountRef],
-      description: 'How much of which kind was erased or blanked.',
+      description: 'Number of rows erased or blanked, by kind.',
       resolve: ({ counts }) =>
         Object.entries(counts as Record<string, number>).map(([name, count]) => ({ name, count })),
     }),
@@ -46,7 +46,7 @@ const ErasurePlanRef = builder.objectRef<ErasurePlan>('ErasurePlan').implement({
   fields: (t) => ({
     memories: t.field({
       type: [ErasedMemoryRef],
-      description: 'What would be erased.',
+      description: 'The memories that would be erased.',
       resolve: ({ memories }) => memories,
     }),
     related: t.field({

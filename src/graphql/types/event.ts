@@ -11,7 +11,7 @@ import { MemoryInterface } from './memory.ts';
 import { TextCutType } from './text.ts';
 
 export const EntityTypeEnum = builder.enumType('EntityType', {
-  description: 'What an event can be about.',
+  description: 'Kind of the entity that an event changed.',
   values: {
     episode: { description: 'An episode.' },
     fact: { description: 'A fact.' },
@@ -21,7 +21,7 @@ export const EntityTypeEnum = builder.enumType('EntityType', {
     quarantined_item: { description: 'An entry of the quarantine.' },
     embedding_version: { description: 'An embedding model as the tenant uses it.' },
     consolidation_run: { description: 'One attempt to turn episodes into facts and rules.' },
-    token: { description: 'A token that lets a caller in.' },
+    token: { description: 'An access token.' },
     tenant: { description: 'The tenant as a whole.' },
   } satisfies Record<EntityType, { description: string }>,
 });
@@ -45,14 +45,14 @@ export const MemoryEventRef = builder.prismaNode('MemoryEvent', {
     eventType: t.exposeString('eventType', { description: 'The event type, such as "fact.stored".' }),
     entityType: t.field({
       type: EntityTypeEnum,
-      description: 'What it was done to.',
+      description: 'Kind of the changed entity.',
       // A check constraint of the table holds the same values as the enum.
       resolve: ({ entityType }) => entityType as EntityType,
     }),
     entityId: t.exposeString('entityId', {
       description: 'Which one: the UUID, or for a link its source, relation and target.',
     }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it was done.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'Time of the operation.' }),
     actor: t.exposeString('actor', { description: 'The actor: a role, with the butler if there is one.' }),
     requestId: t.exposeString('requestId', { description: 'Id of the request that made the change.' }),
     subrequestId: t.exposeString('subrequestId', { nullable: true, description: 'The part of that request.' }),
@@ -66,7 +66,7 @@ export const MemoryEventRef = builder.prismaNode('MemoryEvent', {
     after: t.field({
       type: 'JSONObject',
       nullable: true,
-      description: 'The same as it was after; null if it was not there any more.',
+      description: 'The entity after the change; null if it was removed.',
       resolve: (event, _args, { memory }) => tellSnapshot(memory, readPayload(event).after),
     }),
     redacted: t.field({

@@ -31,12 +31,12 @@ export const FactRef = builder.prismaNode('Fact', {
     scope: t.exposeString('scope', { description: 'Visibility: "global", or the name of one butler.' }),
     kind: t.field({
       type: FactKindEnum,
-      description: 'Whether it lasts or is a point in time.',
+      description: 'Kind: a lasting state, or an event at a point in time.',
       resolve: ({ kind }) => kind as FactKind,
     }),
     validity: t.field({
       type: ValidityEnum,
-      description: 'Whether it counts.',
+      description: 'Lifecycle state. Only `active` and `fading` count.',
       resolve: ({ validity }) => validity as FactValidity,
     }),
     confidence: t.exposeFloat('confidence', { description: 'From 0 to 1, when it was last confirmed.' }),
@@ -46,10 +46,10 @@ export const FactRef = builder.prismaNode('Fact', {
     }),
     permanence: t.field({
       type: PermanenceEnum,
-      description: 'How fast it decays.',
+      description: 'Permanence class, which sets the decay rate.',
       resolve: ({ permanence }) => permanence as Permanence,
     }),
-    decayRate: t.exposeFloat('decayRate', { description: 'Decay a day, which the permanence decides.' }),
+    decayRate: t.exposeFloat('decayRate', { description: 'Decay rate per day, set by the permanence.' }),
     isSealed: t.boolean({
       description: 'Whether content, tags and metadata are kept encrypted: it is found by subject and predicate only.',
       resolve: (fact) => isSealedRow(fact),
@@ -64,7 +64,7 @@ export const FactRef = builder.prismaNode('Fact', {
     supersedesId: t.expose('supersedesId', {
       type: 'UUID',
       nullable: true,
-      description: 'UUID of the fact whose place it took.',
+      description: 'UUID of the fact that it supersedes.',
     }),
     observedAt: t.expose('observedAt', { type: 'DateTime', nullable: true, description: 'When it was observed.' }),
     validFrom: t.expose('validFrom', { type: 'DateTime', nullable: true, description: 'Since when it is true.' }),
@@ -73,11 +73,11 @@ export const FactRef = builder.prismaNode('Fact', {
       description: 'Whether its time has yet to come: it is current from `validFrom` on. Only contexts show it before.',
       resolve: (fact, _args, { memory }) => isUpcoming(fact, viewedAt(fact, memory.now())),
     }),
-    recordedAt: t.expose('recordedAt', { type: 'DateTime', description: 'When it became known here.' }),
+    recordedAt: t.expose('recordedAt', { type: 'DateTime', description: 'When it was recorded.' }),
     supersededAt: t.expose('supersededAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it became known here that another took its place.',
+      description: 'When its supersession was recorded; null unless it was superseded.',
     }),
     lastConfirmedAt: t.expose('lastConfirmedAt', {
       type: 'DateTime',

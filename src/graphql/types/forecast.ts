@@ -48,7 +48,7 @@ builder.queryField('fading', (t) =>
     },
     {
       name: 'FadingMemoryConnection',
-      description: 'A page of what fades.',
+      description: 'A page of fading memories.',
       fields: (connection) => ({
         totalCount: connection.int({
           description: 'How many there are on all pages.',
@@ -59,6 +59,6 @@ builder.queryField('fading', (t) =>
         }),
       }),
     },
-    { name: 'FadingMemoryEdge', description: 'One that fades, and its place.' },
+    { name: 'FadingMemoryEdge', description: 'A fading memory, and its cursor.' },
   ),
 );

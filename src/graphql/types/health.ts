@@ -5,10 +5,10 @@ import { isPermitted } from '../../memory/permissions.ts';
 import { builder } from '../builder.ts';
 
 const HealthStatusEnum = builder.enumType('HealthStatus', {
-  description: 'How well a part of the server does.',
+  description: 'Status of a part of the server.',
   values: {
     ok: { description: 'Works.' },
-    starting: { description: 'Not there yet, and on its way: the model may still be loading.' },
+    starting: { description: 'Starting: the model may still be loading.' },
     degraded: { description: 'Serves, with a limit that the detail names.' },
     failed: { description: 'Does not work; the detail says why.' },
   } satisfies Record<HealthStatus, object>,
@@ -36,8 +36,8 @@ const DatabaseEngineEnum = builder.enumType('DatabaseEngine', {
 const HealthCheckRef = builder.objectRef<HealthCheck>('HealthCheck').implement({
   description: 'One part of the server.',
   fields: (t) => ({
-    name: t.expose('name', { type: HealthCheckNameEnum, description: 'Which part it is.' }),
-    status: t.expose('status', { type: HealthStatusEnum, description: 'How well this part does.' }),
+    name: t.expose('name', { type: HealthCheckNameEnum, description: 'Name of the part.' }),
+    status: t.expose('status', { type: HealthStatusEnum, description: 'Status of the part.' }),
     detail: t.string({
       nullable: true,
       description: 'What is wrong or what is being waited for; null when all is well, and for the role butler.',

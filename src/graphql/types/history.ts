@@ -132,33 +132,33 @@ builder.queryField('asOf', (t) =>
 );
 
 const MemoryChangeRef = builder.objectRef<MemoryChange>('MemoryChange').implement({
-  description: 'What became of one memory between two moments.',
+  description: 'The change of one memory between two times.',
   fields: (t) => ({
     type: t.expose('type', { type: MemoryTypeEnum, description: 'The memory type: episode, fact or rule.' }),
     uuid: t.expose('id', { type: 'UUID', description: 'Its UUID.' }),
-    kind: t.expose('kind', { type: ChangeKindEnum, description: 'What became of it.' }),
-    eventCount: t.exposeInt('eventCount', { description: 'How many events it took.' }),
+    kind: t.expose('kind', { type: ChangeKindEnum, description: 'The kind of change.' }),
+    eventCount: t.exposeInt('eventCount', { description: 'Number of events between the two times.' }),
     changes: t.exposeStringList('changes', { description: 'The fields that differ.' }),
     before: t.field({
       type: MemoryInterface,
       nullable: true,
-      description: 'As it was at the first moment; null if it was not there.',
+      description: 'The memory at the earlier time; null if it did not exist yet.',
       resolve: ({ before }) => before,
     }),
     after: t.field({
       type: MemoryInterface,
       nullable: true,
-      description: 'As it was at the second; null if it was gone.',
+      description: 'The memory at the later time; null if it was gone.',
       resolve: ({ after }) => after,
     }),
   }),
 });
 
 const ChangeCountRef = builder.objectRef<ChangeCount>('ChangeCount').implement({
-  description: 'How many memories of a type went the same way.',
+  description: 'Number of memories of one type with the same kind of change.',
   fields: (t) => ({
     type: t.expose('type', { type: MemoryTypeEnum, description: 'The memory type: episode, fact or rule.' }),
-    kind: t.expose('kind', { type: ChangeKindEnum, description: 'What became of them.' }),
+    kind: t.expose('kind', { type: ChangeKindEnum, description: 'The kind of change.' }),
     count: t.exposeInt('count', { description: 'How many.' }),
   }),
 });
@@ -166,11 +166,11 @@ const ChangeCountRef = builder.objectRef<ChangeCount>('ChangeCount').implement({
 const DiffRef = builder.objectRef<Span>('Diff').implement({
   description: 'What changed between two moments. What was changed and changed back is no change.',
   fields: (t) => ({
-    from: t.expose('from', { type: 'DateTime', description: 'The first moment.' }),
-    to: t.expose('to', { type: 'DateTime', description: 'The second.' }),
+    from: t.expose('from', { type: 'DateTime', description: 'The earlier time.' }),
+    to: t.expose('to', { type: 'DateTime', description: 'The later time.' }),
     counts: t.field({
       type: [ChangeCountRef],
-      description: 'How many of each type went which way.',
+      description: 'Number of changes by memory type and kind.',
       resolve: (span, _args, { memory }) => countChanges(memory, span),
     }),
     changes: t.connection(
@@ -194,8 +194,8 @@ builder.queryField('diff', (t) =>
     type: DiffRef,
     description: 'What changed between two moments, by type and memory by memory.',
     args: {
-      from: t.arg({ type: 'DateTime', required: true, description: 'The first moment.' }),
-      to: t.arg({ type: 'DateTime', required: true, description: 'The second.' }),
+      from: t.arg({ type: 'DateTime', required: true, description: 'The earlier time.' }),
+      to: t.arg({ type: 'DateTime', required: true, description: 'The later time.' }),
       types: t.arg({ type: [MemoryTypeEnum], description: 'Only these.' }),
     },
     resolve: (_root, span) => checkSpan(span),

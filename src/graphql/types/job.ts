@@ -15,12 +15,12 @@ import { writeResult } from '../results.ts';
 import { CountRef } from './stats.ts';
 
 const JobRunStatusEnum = builder.enumType('JobRunStatus', {
-  description: 'How far a run of a job is.',
+  description: 'Status of a job run.',
   values: {
     running: { description: 'Under way.' },
     succeeded: { description: 'Done.' },
-    failed: { description: 'Ended by the error that it names. What it did before that stays done.' },
-    lost: { description: 'Its process says nothing any more. What it did before that stays done.' },
+    failed: { description: 'Failed with the error it names. What it did before stays done.' },
+    lost: { description: 'Lost: its process stopped reporting. What it did before stays done.' },
   } satisfies Record<JobRunStatus, object>,
 });
 
@@ -28,7 +28,7 @@ const JobStarterEnum = builder.enumType('JobStarter', {
   description: 'What starts a job.',
   values: {
     schedule: { description: 'Its schedule.' },
-    person: { description: 'Somebody who asked for it.' },
+    person: { description: 'A person or client, by request.' },
   } satisfies Record<RunOptions['startedBy'], object>,
 });
 
@@ -39,19 +39,19 @@ const JobRunRef = builder.objectRef<JobRun>('JobRun').implement({
     name: t.exposeString('job', { description: 'The job.' }),
     status: t.field({
       type: JobRunStatusEnum,
-      description: 'How far it is.',
+      description: 'Status of the run.',
       resolve: (run, _args, { memory }) => findRunStatus(run, memory.now()),
     }),
     startedBy: t.field({
       type: JobStarterEnum,
-      description: 'What started it.',
+      description: 'What started the run.',
       resolve: ({ startedBy }) => startedBy as RunOptions['startedBy'],
     }),
     actor: t.exposeString('actor', { description: 'The actor that started it.' }),
     startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it began.' }),
     finishedAt: t.expose('finishedAt', { type: 'DateTime', nullable: true, description: 'When it ended.' }),
-    done: t.exposeInt('done', { description: 'How much of it was done when it last said so.' }),
-    total: t.exposeInt('total', { nullable: true, description: 'Out of how much; null where that is not known.' }),
+    done: t.exposeInt('done', { description: 'Amount of work done at the last progress report.' }),
+    total: t.exposeInt('total', { nullable: true, description: 'Total amount of work; null if unknown.' }),
     report: t.field({
       type: [CountRef],
       description: 'What it did, in numbers; of a dry run, what it would do.',

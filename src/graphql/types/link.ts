@@ -45,7 +45,7 @@ const TombstoneRef = builder.objectRef<Tombstone>('Tombstone').implement({
 });
 
 export const LinkEndUnion = builder.unionType('LinkEnd', {
-  description: 'What a link points to: a memory, or what is left of it.',
+  description: 'An end of a link: a memory, or its tombstone.',
   types: [EpisodeRef, FactRef, RuleRef, TombstoneRef],
   resolveType: (value) => ('deletedAt' in value ? 'Tombstone' : objectTypes[memoryTypeOf(value)]),
 });
@@ -59,29 +59,29 @@ const LinkRef = builder.objectRef<Link>('Link').implement({
   description: 'A relation between two memories. Its ends are typed, and a pair may have several.',
   fields: (t) => ({
     relation: t.expose('relation', { type: RelationEnum, description: 'How the source relates to the target.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the link was created.' }),
     sourceType: t.field({
       type: MemoryTypeEnum,
-      description: 'What it starts at.',
+      description: 'Memory type of the source.',
       resolve: ({ source }) => source.type,
     }),
-    sourceId: t.field({ type: 'UUID', description: 'Where it starts.', resolve: ({ source }) => source.id }),
+    sourceId: t.field({ type: 'UUID', description: 'UUID of the source memory.', resolve: ({ source }) => source.id }),
     targetType: t.field({
       type: MemoryTypeEnum,
-      description: 'What it ends at.',
+      description: 'Memory type of the target.',
       resolve: ({ target }) => target.type,
     }),
-    targetId: t.field({ type: 'UUID', description: 'Where it ends.', resolve: ({ target }) => target.id }),
+    targetId: t.field({ type: 'UUID', description: 'UUID of the target memory.', resolve: ({ target }) => target.id }),
     source: t.field({
       type: LinkEndUnion,
       nullable: true,
-      description: 'What it starts at, or what is left of it.',
+      description: 'The source memory, or its tombstone.',
       resolve: async ({ source }, _args, { memory }) => endValue(await loadersOf(memory).ends.load(source)),
     }),
     target: t.field({
       type: LinkEndUnion,
       nullable: true,
-      description: 'What it ends at, or what is left of it.',
+      description: 'The target memory, or its tombstone.',
       resolve: async ({ target }, _args, { memory }) => endValue(await loadersOf(memory).ends.load(target)),
     }),
   }),
@@ -90,12 +90,12 @@ const LinkRef = builder.objectRef<Link>('Link').implement({
 const StepRef = builder.objectRef<Step>('LinkStep').implement({
   description: 'A memory that was reached by following links.',
   fields: (t) => ({
-    depth: t.exposeInt('depth', { description: 'How many links away it is.' }),
+    depth: t.exposeInt('depth', { description: 'Number of links between it and the start.' }),
     link: t.field({ type: LinkRef, description: 'The link that led to it.', resolve: ({ link }) => link }),
     memory: t.field({
       type: LinkEndUnion,
       nullable: true,
-      description: 'What was reached, or what is left of it.',
+      description: 'The memory that was reached, or its tombstone.',
       resolve: ({ end }) => endValue(end),
     }),
   }),
@@ -107,7 +107,7 @@ builder.interfaceFields(MemoryInterface, (t) => ({
     description: 'Its links, newest first.',
     complexity: limitComplexity,
     args: {
-      direction: t.arg({ type: LinkDirectionEnum, defaultValue: 'both', description: 'Which links are meant.' }),
+      direction: t.arg({ type: LinkDirectionEnum, defaultValue: 'both', description: 'Direction of the links.' }),
       relations: t.arg({ type: [RelationEnum], description: 'Only these relations.' }),
       limit: t.arg.int({ defaultValue: usualLimit, description: limitDescription }),
     },
@@ -134,7 +134,11 @@ builder.interfaceFields(MemoryInterface, (t) => ({
     description: 'What can be reached from it by links, nearest first; each memory once, however the links run.',
     complexity: ({ depth }) => ({ field: 20, multiplier: depth ?? 2 }),
     args: {
-      direction: t.arg({ type: LinkDirectionEnum, defaultValue: 'both', description: 'Which links are followed.' }),
+      direction: t.arg({
+        type: LinkDirectionEnum,
+        defaultValue: 'both',
+        description: 'Direction of the links to follow.',
+      }),
       relations: t.arg({ type: [RelationEnum], description: 'Only these relations.' }),
       depth: t.arg.int({ defaultValue: 2, description: `How far, from 1 to ${depthLimit}.` }),
     },
@@ -159,7 +163,7 @@ const LinkMemoriesInput = builder.inputType('LinkMemoriesInput', {
   description: 'Two memories and how they relate.',
   fields: (t) => ({
     source: t.field({ type: MemoryReferenceInput, required: true, description: 'Where the link starts.' }),
-    target: t.field({ type: MemoryReferenceInput, required: true, description: 'Where it ends.' }),
+    target: t.field({ type: MemoryReferenceInput, required: true, description: 'UUID of the target memory.' }),
     relation: t.field({ type: RelationEnum, required: true, description: 'How the source relates to the target.' }),
     idempotencyKey: idempotencyKey(t),
   }),

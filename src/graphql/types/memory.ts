@@ -56,7 +56,7 @@ export const MemoryInterface = builder.interfaceRef<MemoryRow | StoredRow>('Memo
     importance: t.exposeFloat('importance', { description: 'From 1 (trivial) to 10 (vital).' }),
     generation: t.field({
       type: GenerationEnum,
-      description: 'How far it has come.',
+      description: 'Generation: eden (episodes), mid or long.',
       resolve: (row) => generationOf({ ...row, type: memoryTypeOf(row) } as Generational),
     }),
     referenceCount: t.exposeInt('referenceCount', {
@@ -70,7 +70,7 @@ export const MemoryInterface = builder.interfaceRef<MemoryRow | StoredRow>('Memo
         'When a search, recall or get last returned it, as `referenceCount` counts; null before the first time.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
-    version: t.exposeInt('version', { description: 'Goes up with every change.' }),
+    version: t.exposeInt('version', { description: 'Version number, which each change raises by one.' }),
     requestId: t.exposeString('requestId', { nullable: true, description: 'The request that stored it.' }),
     tags: t.stringList({
       description: 'Words to filter by.',

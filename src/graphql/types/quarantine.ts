@@ -89,7 +89,7 @@ const approved = writeResult('ApproveQuarantined', itemField);
 const refused = writeResult('RefuseQuarantined', itemField);
 
 const DecideQuarantinedInput = builder.inputType('DecideQuarantinedInput', {
-  description: 'Which item is decided.',
+  description: 'The quarantined item to decide.',
   fields: (t) => ({
     id: t.string({ required: true, description: 'UUID of the item, from `quarantine`.' }),
     idempotencyKey: idempotencyKey(t),

@@ -55,9 +55,9 @@ const ChoiceRef = builder.objectRef<ReceiptChoice>('ReceiptChoice').implement({
   description: 'A memory that was shown, and in which state.',
   fields: (t) => ({
     type: t.expose('type', { type: MemoryTypeEnum, description: 'The memory type: episode, fact or rule.' }),
-    uuid: t.expose('id', { type: 'UUID', description: 'Which one.' }),
+    uuid: t.expose('id', { type: 'UUID', description: 'UUID of the memory.' }),
     version: t.exposeInt('version', { description: 'The version that was shown.' }),
-    score: t.exposeFloat('score', { description: 'What it was chosen by.' }),
+    score: t.exposeFloat('score', { description: 'Ranking score.' }),
     leftOut: t.field({
       type: [TextSpanType],
       description:
@@ -181,14 +181,14 @@ const ExplanationRef = builder.objectRef<MemoryExplanation>('MemoryExplanation')
       description: 'The memory type: episode, fact or rule.',
       resolve: ({ memory }) => memory.type,
     }),
-    uuid: t.field({ type: 'UUID', description: 'Which one.', resolve: ({ memory }) => memory.id }),
-    came: t.exposeBoolean('came', { description: 'Whether it is in the answer.' }),
+    uuid: t.field({ type: 'UUID', description: 'UUID of the memory.', resolve: ({ memory }) => memory.id }),
+    came: t.exposeBoolean('came', { description: 'Whether the answer contains the memory.' }),
     stage: t.expose('stage', {
       type: DropStageEnum,
       nullable: true,
       description: 'The first stage that dropped it; null if it came.',
     }),
-    reason: t.exposeString('reason', { description: 'One sentence.' }),
+    reason: t.exposeString('reason', { description: 'The reason, as one sentence.' }),
     place: t.exposeInt('place', { nullable: true, description: 'Its place in the answer, from 1.' }),
     section: t.field({
       type: SectionNameEnum,
@@ -229,9 +229,9 @@ interface AccountShape {
 }
 
 const AccountRef = builder.objectRef<AccountShape>('Account').implement({
-  description: 'Why an answer is what it is.',
+  description: 'Explanation of the answer to a recall, search or context.',
   fields: (t) => ({
-    account: t.exposeString('account', { description: 'For people, one thing a line.' }),
+    account: t.exposeString('account', { description: 'The explanation as text, one finding a line.' }),
     receipt: t.field({
       type: ReceiptRef,
       nullable: true,
@@ -241,7 +241,7 @@ const AccountRef = builder.objectRef<AccountShape>('Account').implement({
     memory: t.field({
       type: ExplanationRef,
       nullable: true,
-      description: 'Why that memory comes or not.',
+      description: 'Why the memory asked about is in the answer, or is not.',
       resolve: ({ memory }) => memory,
     }),
   }),
@@ -250,11 +250,11 @@ const AccountRef = builder.objectRef<AccountShape>('Account').implement({
 const ExplainInput = builder.inputType('ExplainInput', {
   description: 'A receipt; or a question and a memory, to learn why the one brings or does not bring the other.',
   fields: (t) => ({
-    receiptId: t.string({ description: 'UUID of a receipt. Alone.' }),
-    query: t.string({ description: 'The text that is asked with.' }),
+    receiptId: t.string({ description: 'UUID of a receipt to explain; then without the other fields.' }),
+    query: t.string({ description: 'Query or prompt to explain.' }),
     type: t.field({ type: MemoryTypeEnum, description: 'The memory type: episode, fact or rule.' }),
     id: t.string({ description: 'UUID or handle of the memory.' }),
-    kind: t.field({ type: ReceiptKindEnum, description: 'How the text is asked. Default recall.' }),
+    kind: t.field({ type: ReceiptKindEnum, description: 'Kind of request that the text is for. Default recall.' }),
     types: t.field({
       type: [MemoryTypeEnum],
       description:

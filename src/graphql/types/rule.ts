@@ -27,12 +27,12 @@ export const RuleRef = builder.prismaNode('Rule', {
     scope: t.exposeString('scope', { description: 'Scope: "global", or the name of one butler.' }),
     maturity: t.field({
       type: MaturityEnum,
-      description: 'How much trust it has earned.',
+      description: 'Maturity: how far its applications have proven it.',
       resolve: ({ maturity }) => maturity as Maturity,
     }),
     validity: t.field({
       type: ValidityEnum,
-      description: 'Whether it counts.',
+      description: 'Lifecycle state. Only `active` and `fading` count.',
       resolve: ({ validity }) => validity as (typeof ruleValidities)[number],
     }),
     confidence: t.exposeFloat('confidence', { description: 'From 0 to 1, when it was last confirmed.' }),
@@ -48,10 +48,10 @@ export const RuleRef = builder.prismaNode('Rule', {
     harmfulCount: t.exposeInt('harmfulCount', { description: 'How often it did harm.' }),
     permanence: t.field({
       type: PermanenceEnum,
-      description: 'How fast it decays.',
+      description: 'Permanence class, which sets the decay rate.',
       resolve: ({ permanence }) => permanence as Permanence,
     }),
-    decayRate: t.exposeFloat('decayRate', { description: 'Decay a day; none for a warning.' }),
+    decayRate: t.exposeFloat('decayRate', { description: 'Decay rate per day; 0 for an anti-pattern.' }),
     sourceButler: t.exposeString('sourceButler', { nullable: true, description: 'The butler that learned it.' }),
     sourceEpisodeId: t.field({
       type: 'UUID',
@@ -67,7 +67,7 @@ export const RuleRef = builder.prismaNode('Rule', {
     lastEvaluatedAt: t.expose('lastEvaluatedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When its maturity was last looked at.',
+      description: 'When its maturity was last evaluated.',
     }),
     askedByUserAt: t.expose('askedByUserAt', {
       type: 'DateTime',
@@ -132,7 +132,7 @@ builder.queryField('rule', (t) =>
 );
 
 const MarkRuleInput = builder.inputType('MarkRuleInput', {
-  description: 'How an application of a rule went.',
+  description: 'How the application of a rule went.',
   fields: (t) => ({
     ruleId: t.string({ required: true, description: 'UUID or handle of the rule.' }),
     reason: t.string({ description: 'Why it helped or did harm; a warning made of the rule will say it.' }),
@@ -151,7 +151,7 @@ const RuleWriteInput = builder.inputType('RuleWriteInput', {
 });
 
 const EditRuleInput = builder.inputType('EditRuleInput', {
-  description: 'A rule and what it is to say from now on.',
+  description: 'A rule and its new text.',
   fields: (t) => ({
     ruleId: t.string({ required: true, description: 'UUID or handle of the rule.' }),
     content: t.string({ required: true, description: 'What to do, as an instruction.' }),

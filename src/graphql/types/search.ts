@@ -35,7 +35,7 @@ export const MatchPartsRef = builder.objectRef<MatchParts>('MatchParts').impleme
     }),
     semanticRank: t.exposeInt('semanticRank', { nullable: true, description: 'Its place by meaning; 1 is the best.' }),
     keywordScore: t.exposeFloat('keywordScore', { description: 'BM25 of its own words.' }),
-    lentScore: t.exposeFloat('lentScore', { description: 'What neighbouring episodes of its session lent.' }),
+    lentScore: t.exposeFloat('lentScore', { description: 'BM25 score that neighbouring episodes of its session add.' }),
     keywordRank: t.exposeInt('keywordRank', { nullable: true, description: 'Its place by words; 1 is the best.' }),
     lentSimilarity: t.exposeFloat('lentSimilarity', {
       nullable: true,
@@ -67,7 +67,7 @@ export const MatchPartsRef = builder.objectRef<MatchParts>('MatchParts').impleme
     }),
     subjectPenalty: t.exposeFloat('subjectPenalty', {
       nullable: true,
-      description: 'What it loses for being about somebody else. Null in a search.',
+      description: 'Penalty for being about somebody else. Null in a search.',
     }),
     tokenSimilarity: t.exposeFloat('tokenSimilarity', {
       nullable: true,
@@ -100,7 +100,7 @@ export const ScorePartsRef = builder.objectRef<CompositeParts>('ScoreParts').imp
 });
 
 const MemoryMatchRef = builder.objectRef<Ranked<LoadedMemory>>('MemoryMatch').implement({
-  description: 'A memory that was found, and why.',
+  description: 'A memory that was found, with its scores.',
   fields: (t) => ({
     memory: t.field({ type: MemoryInterface, description: 'The memory.', resolve: ({ memory }) => memory.row }),
     type: t.field({

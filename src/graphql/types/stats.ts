@@ -18,16 +18,18 @@ const EpisodeStatsRef = builder.objectRef<MemoryStats['episodes']>('EpisodeStats
     total: t.exposeInt('total', { description: 'How many there are.' }),
     byStatus: t.field({
       type: [CountRef],
-      description: 'How many stand where on their way to facts and rules.',
+      description: 'Number of episodes by consolidation status.',
       resolve: ({ byStatus }) => byStatus,
     }),
-    backlog: t.exposeInt('backlog', { description: 'How many wait to be consolidated.' }),
+    backlog: t.exposeInt('backlog', { description: 'Number of episodes that wait for consolidation.' }),
     oldestPendingAt: t.expose('oldestPendingAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'Since when the oldest of them waits.',
+      description: 'Creation time of the oldest pending episode; null without any.',
     }),
-    deadLetters: t.exposeInt('deadLetters', { description: 'How many failed too often.' }),
+    deadLetters: t.exposeInt('deadLetters', {
+      description: 'Number of episodes that failed too often and wait for a requeue.',
+    }),
     nothingFound: t.exposeInt('nothingFound', {
       description:
         'Consolidated episodes of which the engine kept nothing. Another engine can read them after a requeue.',
@@ -43,12 +45,12 @@ const FactStatsRef = builder.objectRef<MemoryStats['facts']>('FactStats').implem
     total: t.exposeInt('total', { description: 'How many are live.' }),
     byValidity: t.field({
       type: [CountRef],
-      description: 'How many have which validity, those that are not live among them.',
+      description: 'Number by validity, including those that are not live.',
       resolve: ({ byValidity }) => byValidity,
     }),
     byPermanence: t.field({
       type: [CountRef],
-      description: 'How many of the live ones have which permanence.',
+      description: 'Number of live facts by permanence.',
       resolve: ({ byPermanence }) => byPermanence,
     }),
     confidence: t.exposeIntList('confidence', {
@@ -64,7 +66,7 @@ const RuleStatsRef = builder.objectRef<MemoryStats['rules']>('RuleStats').implem
     disabled: t.exposeInt('disabled', { description: 'How many of them are disabled.' }),
     byValidity: t.field({
       type: [CountRef],
-      description: 'How many have which validity, those that are not live among them.',
+      description: 'Number by validity, including those that are not live.',
       resolve: ({ byValidity }) => byValidity,
     }),
     byMaturity: t.field({

@@ -14,7 +14,7 @@ import { RuleRef } from './rule.ts';
 /** The ways from one memory to another, to its events and to its applications. All are read for many at once. */
 
 const RuleOutcomeEnum = builder.enumType('RuleOutcome', {
-  description: 'How an application of a rule went.',
+  description: 'How the application of a rule went.',
   values: { helpful: { description: 'It helped.' }, harmful: { description: 'It did harm.' } },
 });
 
@@ -24,11 +24,11 @@ const RuleApplicationRef = builder.prismaObject('RuleApplication', {
     uuid: t.expose('id', { type: 'UUID', description: 'That of the event that recorded it.' }),
     outcome: t.field({
       type: RuleOutcomeEnum,
-      description: 'How it went.',
+      description: 'Outcome of the application.',
       resolve: ({ outcome }) => outcome as RuleOutcome,
     }),
-    reason: t.exposeString('reason', { nullable: true, description: 'Why, if that was said.' }),
-    evidence: t.expose('evidence', { type: 'JSONObject', description: 'What backs the judgement.' }),
+    reason: t.exposeString('reason', { nullable: true, description: 'Reason, if one was given.' }),
+    evidence: t.expose('evidence', { type: 'JSONObject', description: 'Evidence for the judgement.' }),
     butler: t.exposeString('butler', { nullable: true, description: 'The butler that judged.' }),
     sessionId: t.expose('sessionId', { type: 'UUID', nullable: true, description: 'The session it was applied in.' }),
     requestId: t.exposeString('requestId', { nullable: true, description: 'The request that judged it.' }),
@@ -80,13 +80,13 @@ builder.prismaObjectFields(FactRef, (t) => ({
   sourceEpisode: t.field({
     type: LinkEndUnion,
     nullable: true,
-    description: 'The episode it was learned from, or what is left of it.',
+    description: 'The episode it was learned from, or its tombstone.',
     resolve: (row, _args, { memory }) => loadSource(row, memory),
   }),
   supersedes: t.field({
     type: FactRef,
     nullable: true,
-    description: 'The fact whose place it took.',
+    description: 'The fact that it supersedes.',
     resolve: async ({ supersedesId: id }, _args, { memory }) => {
       const end = id === null ? null : endRow(await loadersOf(memory).ends.load({ type: 'fact', id }));
       return end !== null && 'predicate' in end ? asNode(end) : null;
@@ -95,7 +95,7 @@ builder.prismaObjectFields(FactRef, (t) => ({
   supersededBy: t.field({
     type: FactRef,
     nullable: true,
-    description: 'The fact that took its place.',
+    description: 'The fact that supersedes it.',
     resolve: async ({ id }, _args, { memory }) => {
       const successor = await loadersOf(memory).successors.load({ type: 'fact', id });
       return successor === null ? null : asNode(successor);
@@ -107,7 +107,7 @@ builder.prismaObjectFields(RuleRef, (t) => ({
   sourceEpisode: t.field({
     type: LinkEndUnion,
     nullable: true,
-    description: 'The episode it was learned from, or what is left of it.',
+    description: 'The episode it was learned from, or its tombstone.',
     resolve: (row, _args, { memory }) => loadSource(row, memory),
   }),
   applications: t.field({
