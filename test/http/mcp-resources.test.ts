@@ -31,6 +31,9 @@ interface WriteAnswer {
   kept_until: string | null;
   event_id: string | null;
   similar?: unknown[];
+  superseded_by?: unknown;
+  also_superseded?: unknown[];
+  is_upcoming?: boolean;
 }
 
 const stores = {
@@ -58,7 +61,8 @@ describe('the resources of /mcp', () => {
     // What a write did is told with it, and is no part of the memory.
     const { redacted: _redacted, cut: _cut, confirmed: _confirmed, ...told } = stored.structuredContent as WriteAnswer;
     const { outcome: _outcome, superseded: _superseded, kept_until: _keptUntil, ...rest } = told;
-    const { event_id: _eventId, similar: _similar, ...memory } = rest;
+    const { event_id: _eventId, similar: _similar, superseded_by: _by, also_superseded: _others, ...fact } = rest;
+    const { is_upcoming: _isUpcoming, ...memory } = fact;
     expect(await read(`memory://${type}/${stored.id}`)).toEqual(memory);
   });
 
