@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { MemoryContext } from '../../src/memory/context.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { requestGraphQL } from '../support/graphql-request.ts';
 import { dropIdleDatabases } from '../support/reused-database.ts';
@@ -12,20 +13,21 @@ const statements = vi.spyOn(Client.prototype, 'query');
 beforeAll(async () => {
   await dropIdleDatabases();
   testApp = await createTestApp();
-  const context = testApp.app.createContext().memory;
   for (let number = 0; number < 12; number++) {
-    const { id: sourceEpisodeId } = await storeEpisode(context, { content: `episode ${number}`, butler: 'health' });
+    const { id: sourceEpisodeId } = await storeEpisode(context(), { content: `episode ${number}`, butler: 'health' });
     for (const content of ['old', 'new']) {
-      await storeFact(context, { subject: 'user', predicate: `fact ${number}`, content, sourceEpisodeId });
+      await storeFact(context(), { subject: 'user', predicate: `fact ${number}`, content, sourceEpisodeId });
     }
-    const rule = await storeRule(context, { content: `rule ${number}`, sourceEpisodeId });
-    await markRule(context, { ruleId: rule.id, outcome: 'helpful' });
+    const rule = await storeRule(context(), { content: `rule ${number}`, sourceEpisodeId });
+    await markRule(context(), { ruleId: rule.id, outcome: 'helpful' });
   }
 });
 afterAll(async () => {
   await testApp.close();
   statements.mockRestore();
 });
+
+const context = (): MemoryContext => testApp.app.createContext().memory;
 
 /** From a fact over its episode to what else was learned there, with links, events and applications. */
 const threeLevels = `
@@ -76,16 +78,17 @@ const threeLevels = `
   }
 `;
 
-async function countStatements(first: number): Promise<number> {
+/** Counts the statements of a query with `first` things of a list. */
+async function countStatements(query: string, first: number): Promise<number> {
   const before = countReads();
-  const { data, errors } = await requestGraphQL<Facts>(
+  const { data, errors } = await requestGraphQL<Record<string, { edges: unknown[] }>>(
     (request) => testApp.app.fetch(request),
     'http://localhost',
-    threeLevels,
+    query,
     { first },
   );
   expect(errors).toBeUndefined();
-  expect(data.facts.edges).toHaveLength(first);
+  expect(Object.values(data)[0]?.edges).toHaveLength(first);
   return countReads() - before;
 }
 
@@ -97,16 +100,34 @@ function countReads(): number {
   }).length;
 }
 
-interface Facts {
-  facts: { edges: unknown[] };
-}
+const reviewed = `
+  query ($first: Int!) {
+    reviews(first: $first) { edges { node { reason newer { content } older { content } } } }
+  }
+`;
 
 describe('a query three levels deep', () => {
   it('costs the same number of statements for few memories as for many', async () => {
-    const few = await countStatements(2);
-    const many = await countStatements(12);
+    const few = await countStatements(threeLevels, 2);
+    const many = await countStatements(threeLevels, 12);
 
     expect(few).toBeGreaterThan(0);
     expect(many).toBe(few);
+  });
+});
+
+describe('the review list', () => {
+  it('costs the same number of statements for few reviews as for many', async () => {
+    for (let number = 0; number < 6; number++) {
+      const subject = `guest ${number}`;
+      const key = 'blue garden gate near the old mill behind the barn';
+      for (const name of ['code', 'number']) {
+        await storeFact(context(), { subject, predicate: `${key} ${name}`, content: `${name} ${number}` });
+      }
+    }
+    const few = await countStatements(reviewed, 2);
+
+    expect(few).toBeGreaterThan(0);
+    expect(await countStatements(reviewed, 6)).toBe(few);
   });
 });

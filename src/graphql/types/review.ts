@@ -1,3 +1,4 @@
+import type { StoredFact } from '../../db/stored-fact.ts';
 import type { Fact } from '../../memory/facts/facts.ts';
 import {
   listReviews,
@@ -11,6 +12,8 @@ import { settleReview } from '../../memory/reviews/settle-review.ts';
 import { builder } from '../builder.ts';
 import { idempotencyKey } from '../input-fields.ts';
 import type { GraphQLContext } from '../context.ts';
+import { loadersOf } from '../loaders.ts';
+import { asNode } from '../nodes.ts';
 import { readPage, totalCount } from '../pages.ts';
 import { writeResult } from '../results.ts';
 import { FactRef } from './fact.ts';
@@ -76,13 +79,13 @@ const ReviewRef = builder.objectRef<Review>('Review').implement({
       type: FactRef,
       nullable: true,
       description: 'The fact that was stored later.',
-      resolve: ({ newerId }, _args, { memory }) => findFact(memory, newerId) as never,
+      resolve: ({ newerId }, _args, { memory }) => findFact(memory, newerId),
     }),
     older: t.field({
       type: FactRef,
       nullable: true,
       description: 'The fact that was stored earlier.',
-      resolve: ({ olderId }, _args, { memory }) => findFact(memory, olderId) as never,
+      resolve: ({ olderId }, _args, { memory }) => findFact(memory, olderId),
     }),
     openedAt: t.expose('openedAt', { type: 'DateTime', description: 'When it was opened.' }),
     settledAt: t.expose('settledAt', {
@@ -98,8 +101,8 @@ const ReviewRef = builder.objectRef<Review>('Review').implement({
 });
 
 async function findFact(memory: GraphQLContext['memory'], id: string): Promise<Fact | null> {
-  const { tenantId } = memory.principal;
-  return (await memory.db.client.fact.findUnique({ where: { tenantId_id: { tenantId, id } } })) as Fact | null;
+  const row = await loadersOf(memory).memories.load({ type: 'fact', id });
+  return row === null ? null : asNode(row as StoredFact);
 }
 
 const ReviewFilterInput = builder.inputType('ReviewFilter', {
