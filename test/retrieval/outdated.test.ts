@@ -4,9 +4,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { assembleContext, buildContext } from '../../src/retrieval/context/context.ts';
 import { recallMemories } from '../../src/retrieval/recall.ts';
+import { claimNext } from '../lifecycle/consolidation/setup.ts';
 import { createTestCore, type TestCore } from '../support/core.ts';
 import { encryptedConfig } from '../support/encryption.ts';
-import { forgetMemory, storeEpisode, storeFact } from '../support/writes.ts';
+import { applyOutput, forgetMemory, storeEpisode, storeFact } from '../support/writes.ts';
 
 let core: TestCore;
 let context: MemoryContext;
@@ -50,6 +51,22 @@ describe('a note that was learned before a fact was superseded', () => {
     expect(await contextOn(0, prompt)).not.toContain('chapel');
     expect(await contextOn(0, 'What was the original meeting place of the chess club?')).toContain('chapel');
   });
+});
+
+it('leaves out a note whose source gives it as what was before what holds', async () => {
+  const quote = 'We first had Monday in mind, and Tuesday was considered too.';
+  const { id } = await storeEpisode(onDay(0), { butler, content: `User: The fair opens on Friday. ${quote}` });
+  const { runId } = await claimNext(onDay(0));
+  const evidence = [{ episode_id: id, quote }];
+  const content = 'User first had Monday in mind, and Tuesday was considered too';
+  const note = { subject: 'user', predicate: 'note_0123456789abcdef', content, evidence };
+  await applyOutput(onDay(0), runId, { new_facts: [note] });
+  const prompt = 'On which day does the fair open, what did the user have in mind?';
+  expect(await contextOn(0, prompt)).toContain('Tuesday');
+  await storeFact(onDay(0), { subject: 'fair', predicate: 'opening_day', content: 'Friday' });
+
+  expect(await contextOn(0, prompt)).toContain('Friday');
+  expect(await contextOn(0, prompt)).not.toContain('Tuesday');
 });
 
 describe('an episode that says what a sealed fact said', () => {

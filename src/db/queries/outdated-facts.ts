@@ -7,6 +7,8 @@ export interface OutdatedQuery {
   episodeIds: readonly string[];
   /** Facts whose text is compared with that of outdated ones, too. */
   noteIds: readonly string[];
+  /** Notes whose sources are wanted. */
+  sourcesOf: readonly string[];
   /** Scopes whose facts the reader is shown; null for all. */
   scopes: readonly string[] | null;
   at: Date;
@@ -16,6 +18,8 @@ export interface OutdatedQuery {
 export interface OutdatedAnswer {
   /** Where episodes say a fact or rule, and whether that still holds. */
   links: { episodeId: string; memoryId: string; spans: [number, number][]; isLive: boolean }[];
+  /** The episodes that notes were learned from, and where these say them. */
+  sources: { memoryId: string; content: string; spans: [number, number][] }[];
   /** Facts that do not hold any more and share a word with an episode or note, newest first. Sealed ones may share none. */
   facts: (SaidFact & {
     subject: string;
@@ -41,7 +45,7 @@ const mostFacts = 200;
 export async function listOutdated(db: TenantDatabase, queries: readonly OutdatedQuery[]): Promise<OutdatedAnswer[]> {
   if (queries.length === 0) return [];
   const answers = await db.roundTrip(queries.map((query) => selectOutdated(db.tenantId, query)));
-  return answers.map((answer) => JSON.parse(answer ?? '{ "links": [], "facts": [] }') as OutdatedAnswer);
+  return answers.map((answer) => JSON.parse(answer ?? '{ "links": [], "sources": [], "facts": [] }') as OutdatedAnswer);
 }
 
 function saidColumns(fact: 'f' | 'c'): Prisma.Sql {
@@ -49,7 +53,21 @@ function saidColumns(fact: 'f' | 'c'): Prisma.Sql {
   return Prisma.raw(columns.map((column) => `${fact}.${column}`).join(', '));
 }
 
-function selectOutdated(tenantId: string, { episodeIds, noteIds, scopes, at }: OutdatedQuery): Prisma.Sql {
+/** When it was known that outdated fact `f` does not hold. */
+const whenEnded = Prisma.sql`
+  CROSS JOIN LATERAL (
+    SELECT CASE f.validity
+      WHEN 'retracted' THEN (
+        SELECT max(e.occurred_at) FROM memory_events e
+        WHERE e.tenant_id = f.tenant_id AND e.entity_type = 'fact' AND e.entity_id = f.id::text
+          AND e.event_type = 'fact.retracted')
+      WHEN 'superseded' THEN coalesce((
+        SELECT max(coalesce(s.observed_at, s.created_at)) FROM facts s
+        WHERE s.tenant_id = f.tenant_id AND s.supersedes_id = f.id), f.superseded_at)
+      ELSE f.valid_to END AS at
+  ) ended`;
+
+function selectOutdated(tenantId: string, { episodeIds, noteIds, sourcesOf, scopes, at }: OutdatedQuery): Prisma.Sql {
   const inScope = scopes === null ? Prisma.sql`true` : Prisma.sql`f.scope = ANY (${[...scopes]}::text[])`;
   const isOutdated = Prisma.sql`(f.validity IN ('superseded', 'retracted') OR f.valid_to <= ${at}::timestamptz)`;
   return Prisma.sql`
@@ -69,6 +87,11 @@ function selectOutdated(tenantId: string, { episodeIds, noteIds, scopes, at }: O
       UNION ALL
       SELECT e.episode_id, e.memory_id, e.spans, r.validity NOT IN ('superseded', 'retracted')
       FROM evidence e JOIN rules r ON r.tenant_id = ${tenantId} AND r.id = e.memory_id WHERE e.type = 'rule'
+    ), sources AS (
+      SELECT l.source_id AS "memoryId", e.content, l.spans FROM memory_links l
+      JOIN episodes e ON e.tenant_id = l.tenant_id AND e.id = l.target_id
+      WHERE l.tenant_id = ${tenantId} AND l.source_type = 'fact' AND l.source_id = ANY (${[...sourcesOf]}::uuid[])
+        AND l.target_type = 'episode' AND l.relation = 'derived_from' AND l.spans <> '[]'
     ), words AS (
       SELECT array_agg(DISTINCT word) AS lexemes FROM (
         SELECT search_vector FROM shown UNION ALL
@@ -83,17 +106,7 @@ function selectOutdated(tenantId: string, { episodeIds, noteIds, scopes, at }: O
       SELECT ${saidColumns('f')}, f.subject, f.predicate, f.validity = 'retracted' AS "isForgotten",
         ${Prisma.raw(milliseconds('ended.at'))} AS "endedAt", current.contents AS current
       FROM outdated f
-      CROSS JOIN LATERAL (
-        SELECT CASE f.validity
-          WHEN 'retracted' THEN (
-            SELECT max(e.occurred_at) FROM memory_events e
-            WHERE e.tenant_id = f.tenant_id AND e.entity_type = 'fact' AND e.entity_id = f.id::text
-              AND e.event_type = 'fact.retracted')
-          WHEN 'superseded' THEN coalesce((
-            SELECT max(coalesce(s.observed_at, s.created_at)) FROM facts s
-            WHERE s.tenant_id = f.tenant_id AND s.supersedes_id = f.id), f.superseded_at)
-          ELSE f.valid_to END AS at
-      ) ended
+      ${whenEnded}
       CROSS JOIN LATERAL (
         SELECT coalesce(json_agg(said), '[]') AS contents FROM facts c
         CROSS JOIN LATERAL (SELECT ${saidColumns('c')}) said
@@ -106,5 +119,6 @@ function selectOutdated(tenantId: string, { episodeIds, noteIds, scopes, at }: O
     )
     SELECT json_build_object(
       'links', (SELECT coalesce(json_agg(links), '[]') FROM links),
+      'sources', (SELECT coalesce(json_agg(sources), '[]') FROM sources),
       'facts', (SELECT coalesce(json_agg(described), '[]') FROM described))::text`;
 }

@@ -3,7 +3,7 @@ import { openReadable } from '../../encryption/sealing.ts';
 import type { MemoryContext } from '../context.ts';
 import { listHiddenSpans } from '../hidden-spans.ts';
 import { readsAsNote } from '../facts/note-key.ts';
-import { saysOutdated, type SaidNote } from './outdated-notes.ts';
+import { isAboutFormer, isFormer, saysOutdated, type SaidNote } from './outdated-notes.ts';
 import { joinSpans, toSpan, type Span } from '../spans.ts';
 import { globalScope } from '../values.ts';
 import { findFormerValues, findSayings, saysCurrent, type CurrentFact, type OutdatedFact } from './says.ts';
@@ -23,6 +23,8 @@ export interface Reader {
   episodes: readonly SaidEpisode[];
   /** Facts that hold and that the butler sees. The notes among them are compared with what does not hold, too. */
   facts: readonly (SaidNote & { id: string })[];
+  /** Whether notes of what was before may stay, beside what holds. */
+  asksFormer: boolean;
 }
 
 /** A fact that does not hold any more, in plain. */
@@ -32,7 +34,7 @@ export interface EndedFact extends OutdatedFact {
   endedAt: number | null;
 }
 
-interface Outdated extends Pick<OutdatedAnswer, 'links'> {
+interface Outdated extends Pick<OutdatedAnswer, 'links' | 'sources'> {
   facts: readonly EndedFact[];
 }
 
@@ -58,7 +60,9 @@ export async function findOutdated(
   return readers.map((reader) => {
     const found = answers[asked.indexOf(reader)];
     if (found === undefined) return new Map();
-    const outdated = notesOf(reader).filter((note) => found.facts.some((fact) => saysOutdated(note, fact)));
+    const outdated = notesOf(reader).filter(
+      (note) => found.facts.some((fact) => saysOutdated(note, fact)) || isFormerNote(note, reader, found.sources),
+    );
     return new Map([
       ...reader.episodes.map((one): [string, Sayings] => [one.id, describe(one, found, reader.facts)]),
       ...outdated.map((one): [string, Sayings] => [one.id, { outdated: [wholeOf(one.content)], known: new Map() }]),
@@ -70,6 +74,29 @@ function notesOf({ facts }: Pick<Reader, 'facts'>): (SaidNote & { id: string })[
   return facts.filter((fact) => readsAsNote(fact));
 }
 
+function formerNotesOf(reader: Pick<Reader, 'facts' | 'asksFormer'>): (SaidNote & { id: string })[] {
+  return reader.asksFormer ? [] : notesOf(reader).filter(({ content }) => isAboutFormer(content));
+}
+
+/** By its own words, or because its source tells how what holds came to hold, and gives the note as what was before. */
+function isFormerNote(
+  note: SaidNote & { id: string },
+  reader: Pick<Reader, 'facts' | 'asksFormer'>,
+  sources: Outdated['sources'],
+): boolean {
+  if (!formerNotesOf(reader).includes(note)) return false;
+  const others = reader.facts.filter((fact) => fact !== note && !isAboutFormer(fact.content));
+  if (isFormer(note, others)) return true;
+  return sources.some(
+    ({ memoryId, content, spans }) =>
+      memoryId === note.id &&
+      others
+        .flatMap((fact) => findFormerValues(content, fact))
+        .map(({ start, end }) => toSpan(content, start, end))
+        .some(([start, end]) => spans.some(([from, to]) => from < end && start < to)),
+  );
+}
+
 function wholeOf(text: string): Span {
   return toSpan(text, 0, text.length);
 }
@@ -79,7 +106,9 @@ async function readOutdated(context: MemoryContext, readers: readonly Reader[]):
     context.db,
     readers.map((one) => toQuery(context, one)),
   );
-  return Promise.all(answers.map(async ({ links, facts }) => ({ links, facts: await openOutdated(context, facts) })));
+  return Promise.all(
+    answers.map(async ({ facts, ...answer }) => ({ ...answer, facts: await openOutdated(context, facts) })),
+  );
 }
 
 /** What cannot be decrypted is left out. */
@@ -102,14 +131,15 @@ export async function listOutdatedFacts(
   episodes: readonly SaidEpisode[],
 ): Promise<readonly EndedFact[]> {
   if (episodes.length === 0) return [];
-  const [answer] = await readOutdated(context, [{ butler, episodes, facts: [] }]);
+  const [answer] = await readOutdated(context, [{ butler, episodes, facts: [], asksFormer: true }]);
   return answer?.facts ?? [];
 }
 
-function toQuery({ now }: MemoryContext, { butler, episodes, facts }: Reader): OutdatedQuery {
+function toQuery({ now }: MemoryContext, { butler, episodes, ...reader }: Reader): OutdatedQuery {
   return {
     episodeIds: episodes.map(({ id }) => id),
-    noteIds: notesOf({ facts }).map(({ id }) => id),
+    noteIds: notesOf(reader).map(({ id }) => id),
+    sourcesOf: formerNotesOf(reader).map(({ id }) => id),
     scopes: butler === null ? null : [globalScope, butler],
     at: now(),
   };

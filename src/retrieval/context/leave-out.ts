@@ -1,6 +1,6 @@
 import type { MemoryContext } from '../../memory/context.ts';
 import { findOutdated, type Sayings } from '../../memory/outdated/find-outdated.ts';
-import { isAboutFormer, isFormer } from '../../memory/outdated/outdated-notes.ts';
+import { isAboutFormer } from '../../memory/outdated/outdated-notes.ts';
 import { isUpcoming } from '../../memory/facts/valid-time.ts';
 import { joinSpans, type Span } from '../../memory/spans.ts';
 import { cutRow } from '../pipeline/leave-outdated.ts';
@@ -16,12 +16,13 @@ export async function findSayings(
   questions: readonly ContextQuestion[],
   rankings: readonly ContextRanking[],
 ): Promise<Map<string, Sayings>[]> {
-  const found = await findOutdated(
+  return findOutdated(
     context,
-    questions.map(({ butler, at }, place) => {
+    questions.map(({ butler, at, prompt }, place) => {
       const memories = (rankings[place]?.eligible ?? []).map(({ memory }) => memory);
       return {
         butler,
+        asksFormer: isAboutFormer(prompt),
         episodes: memories.flatMap((memory) => (memory.type === 'episode' ? [memory.row] : [])),
         facts: memories.flatMap((memory) =>
           memory.type === 'fact' && !isUpcoming(memory.row, at) ? [memory.row] : [],
@@ -29,17 +30,6 @@ export async function findSayings(
       };
     }),
   );
-  return found.map((sayings, place) => {
-    const former = isAboutFormer(questions[place]?.prompt ?? '') ? [] : findFormer(rankings[place]?.eligible ?? []);
-    return new Map([...sayings, ...former.map(({ id }): [string, Sayings] => [id, leftOutWhole])]);
-  });
-}
-
-const leftOutWhole: Sayings = { outdated: [[0, Number.MAX_SAFE_INTEGER]], known: new Map() };
-
-function findFormer(eligible: readonly Ranked<ShownMemory>[]): { id: string }[] {
-  const facts = eligible.flatMap(({ memory }) => (memory.type === 'fact' ? [memory.row] : []));
-  return facts.filter((fact) => isFormer(fact, facts));
 }
 
 /**

@@ -23,6 +23,7 @@ export async function leaveOutdated(
       butler: filter.visibleButler,
       episodes: kept.flatMap((memory) => (memory.type === 'episode' ? [memory.row] : [])),
       facts: kept.flatMap((memory) => (memory.type === 'fact' ? [memory.row] : [])),
+      asksFormer: true,
     };
   });
   const sayings = await findOutdated(context, readers);
