@@ -4,7 +4,7 @@ import type { ConsolidationEngine } from '../src/lifecycle/consolidation/engine.
 import type { Benchmark, Figure } from './benchmark.ts';
 import { withEmbeddedCore } from './own-embedded-core.ts';
 import { describeShare, type Half } from './quality/consolidation/score.ts';
-import { readMonths, readVerdicts, type Month } from './quality/months/data.ts';
+import { hasAgentCalls, readMonths, readVerdicts, type Month } from './quality/months/data.ts';
 import { liveMonth, type Answered, type Clock, type Lived, type Way } from './quality/months/live.ts';
 
 /** `--held-out` scores the months that are set aside; `--details` prints wrong answers and what was created. */
@@ -26,7 +26,9 @@ async function measure(core: MemoryCore, clock: Clock): Promise<Figure[]> {
   const all = readMonths(half);
   const figures: Figure[] = [{ what: 'months, sessions, questions', value: describeMonths(all) }];
   for (const way of ['summaries', 'naive', 'agents'] as const)
-    figures.push(...(await measureWay(core, engine, { way, clock, all })));
+    figures.push(
+      ...(await measureWay(core, engine, { way, clock, all: way === 'agents' ? all.filter(hasAgentCalls) : all })),
+    );
   return figures;
 }
 

@@ -260,7 +260,7 @@ function writeWeights(model: string, { keep, fact, rule }: Heads, limits: Thresh
   writeFileSync(file, `${note}\n${thresholds}export const judgeWeights = ${data};\n`);
 }
 
-const chosen: Thresholds = { keep: 0.57, instruction: 0.5, surelyMeant: 0.25 };
+const chosen: Thresholds = { keep: 0.55, instruction: 0.5, surelyMeant: 0.25 };
 
 await withEmbeddedCore(async ({ embedder }) => {
   const { isSafeRule } = await import('../../../src/lifecycle/consolidation/engines/patterns/instructions.ts');
@@ -300,7 +300,7 @@ await withEmbeddedCore(async ({ embedder }) => {
     const seen = (one: Read<unknown>) => keepOf(one, whole, inputOf, limits, isSafeRule);
     const of = (set: string, those: typeof sessions) => those.filter(({ text }) => text.id.startsWith(set));
     print(`at ${limits.keep}, rules at ${limits.instruction}`);
-    for (const set of ['1', '2'])
+    for (const set of ['1', '2', '3'])
       print(`  sessions ${set}, five folds: ${describeSessions(of(set, training), unseen)}`);
     for (const set of ['1', '2', '3'])
       print(`  sessions ${set}, set aside:  ${describeSessions(of(set, validation), seen)}`);

@@ -1,5 +1,5 @@
 // Checks the months: node check.mjs [-v]. Exit code 1 on a problem; -v lists which episodes each `not` matches.
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 const dir = new URL('.', import.meta.url).pathname;
 let bad = 0;
 const fail = (m) => {
@@ -10,7 +10,8 @@ for (const name of readdirSync(dir)
   .filter((f) => /^month-\d\.(development|held-out)\.json$/.test(f))
   .toSorted()) {
   const { asked_at, episodes, questions, forget } = JSON.parse(readFileSync(dir + name, 'utf8'));
-  const facts = JSON.parse(readFileSync(`${dir}${name.slice(0, 7)}.facts.json`, 'utf8'));
+  const factsFile = `${dir}${name.slice(0, 7)}.facts.json`;
+  const facts = existsSync(factsFile) ? JSON.parse(readFileSync(factsFile, 'utf8')) : { sessions: [] };
   const hits = (p) => episodes.flatMap((e, i) => (new RegExp(p, 'i').test(e.content) ? [i] : []));
   episodes.forEach((e, i) => {
     if (i && e.observed_at <= episodes[i - 1].observed_at) fail(`${name} order ${i}`);

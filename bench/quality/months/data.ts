@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../../src/shared/package-root.ts';
 import type { Half } from '../consolidation/score.ts';
@@ -39,6 +39,11 @@ const folder = join(packageRoot, 'bench', 'quality', 'months');
 export function readMonths(half: Half): Month[] {
   const files = readdirSync(folder).filter((file) => file.endsWith(`.${half}.json`));
   return files.toSorted().map((file) => ({ ...(readJson(file) as Month), name: file.split('.')[0] ?? file }));
+}
+
+/** Some months are told in summaries alone. */
+export function hasAgentCalls({ name }: Month): boolean {
+  return existsSync(join(folder, `${name}.facts.json`));
 }
 
 /** Returns what agents stored, by the index of the episode. */

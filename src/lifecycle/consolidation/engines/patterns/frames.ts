@@ -20,11 +20,11 @@ const tells =
 const asides =
   '(?:,? (?:in the same breath|by the way|quite by the way|to me|today|yesterday|again|earlier|in passing|along the way|over the phone|in the chat))*';
 const report = new RegExp(
-  `^(?:(?:today|yesterday|earlier|in passing|later|then|along the way),? )?${speaker}${adverbs} ${tells}${asides}(?: (?:the|a|his|her|their) [\\p{L}' -]{2,40}(?=:))?(?<colon>:|,)?(?: that)?,? (?<rest>.+)$`,
+  `^(?:(?:today|yesterday|earlier|in passing|later|then|along the way),? )?${speaker}${adverbs} ${tells}${asides}(?: (?:the|a|his|her|their) [\\p{L}' -]{2,40}(?=:))?(?<colon>:|,)?(?<that> that)?,? (?<rest>.+)$`,
   'u',
 );
 const lateReport = new RegExp(
-  `^${speaker} (?:[^,.:;"]{2,80}?),? (?:and|but)${adverbs} ${tells}${asides}(?: that)? (?<rest>.+)$`,
+  `^${speaker} (?:[^,.:;"]{2,80}?),? (?:and|but)${adverbs} ${tells}${asides}(?<that> that)? (?<rest>.+)$`,
   'u',
 );
 const trailing = new RegExp(
@@ -58,6 +58,17 @@ const between = new RegExp(
 const standingRequest =
   /\b(?:asked|asks|requested|requests|wants?|wanted|ordered) (?:that|not to|to be)\b|\b(?:from (?:now|here) on|henceforth|always|never|in (?:the )?future|every|each|any ?more|no longer|next time|whenever|until further notice|by default|instead of)\b/i;
 
+/** "said good night" says nothing, "said she is tired" does. */
+function saysSomething({ that, colon, rest = '' }: Record<string, string | undefined>): boolean {
+  return (
+    that !== undefined ||
+    colon !== undefined ||
+    /^(?:\p{Lu}|\d)|^(?:he|she|they|it|i|we|the|an?|his|her|their|my|our|there|this|these|no|being|having)\b/u.test(
+      rest,
+    )
+  );
+}
+
 /** Takes away greetings, headings and "User mentioned that". */
 export function unframe(text: string): Framed {
   let rest = text;
@@ -72,8 +83,8 @@ export function unframe(text: string): Framed {
   }
   const asked = askToRemember.exec(rest)?.groups;
   if (asked !== undefined) return frame(asked['rest'] ?? '', { speaker: asked['speaker'] ?? null, isToRemember: true });
-  const found = report.exec(rest)?.groups ?? lateReport.exec(rest)?.groups;
-  if (found !== undefined) {
+  const found = report.exec(rest)?.groups ?? (request.test(rest) ? lateReport.exec(rest)?.groups : undefined);
+  if (found !== undefined && saysSomething(found)) {
     const isDirect = /^"?(?:I|my|we)\b/i.test(found['rest'] ?? '') && found['colon'] !== undefined;
     return frame((found['rest'] ?? '').replace(/^"|"$/g, ''), {
       speaker: found['speaker'] ?? null,

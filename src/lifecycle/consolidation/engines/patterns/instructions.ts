@@ -152,6 +152,8 @@ export function readInstruction(sentence: string, { isReported }: { isReported: 
     const groups = said.exec(text)?.groups;
     if (groups === undefined) continue;
     if (isReported && kept(groups).startsWith('The user') && !isStanding(text)) continue;
+    // "asked for a recipe without them": one, and not all to come.
+    if (isReported && /^The user wants (?:an?|one|another|this|that) /.test(kept(groups))) continue;
     const whole = text.replace(/,? as a rule\b/i, '');
     const deed = groups['deed'] ?? text;
     const isUnclear = groups['occasion'] === undefined && pointing.test(deed);

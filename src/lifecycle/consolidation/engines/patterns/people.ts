@@ -14,6 +14,8 @@ export interface Cast {
   others: readonly Being[];
   /** The subject of the sentence before; null where that is no person. */
   subject: Being | null;
+  /** "her", "his": the sentence before may speak of the user so. */
+  pronouns: ReadonlySet<string>;
   /** Every other person of the episode. */
   all: readonly Being[];
 }
@@ -41,7 +43,7 @@ const male =
 const places = /^(?:in|at|near|from|to|via|of|on|into|around|outside|toward|towards)$/;
 
 export function createCast(text: string, userNames: readonly string[], user: Being): Cast {
-  return { text, userNames, user, others: [], subject: null, all: [] };
+  return { text, userNames, user, others: [], subject: null, pronouns: new Set(), all: [] };
 }
 
 /** Remembers whom a sentence mentions, for the pronouns of the next one. */
@@ -52,7 +54,22 @@ export function meet(tokens: readonly Token[], cast: Cast): void {
   const begins = tokens.slice(0, Math.max(verb, 1)).some(({ lower }) => /^(?:user|he|she|i)$/.test(lower));
   cast.others = found.map(({ being }) => being).filter(({ label }) => label !== cast.user.label);
   cast.subject = subject?.being ?? (begins ? cast.user : null);
+  cast.user = { ...cast.user, gender: cast.user.gender ?? genderOfUser(tokens, begins, found.length) };
+  cast.pronouns = new Set(
+    tokens.map(({ lower }) => lower).filter((lower) => /^(?:he|him|his|she|her|hers)$/.test(lower)),
+  );
   cast.all = [...cast.all.filter(({ label }) => !cast.others.some((one) => one.label === label)), ...cast.others];
+}
+
+/** "The user corrected herself", "user parks his car": of a sentence that mentions nobody else. */
+function genderOfUser(tokens: readonly Token[], beginsWithUser: boolean, others: number): Being['gender'] {
+  if (!beginsWithUser || !tokens.some(({ lower }) => lower === 'user')) return null;
+  const has = (words: RegExp): boolean => tokens.some(({ lower }) => words.test(lower));
+  if (has(/^herself$/)) return 'f';
+  if (has(/^himself$/)) return 'm';
+  if (others > 0) return null;
+  const [isFemale, isMale] = [has(/^(?:she|her)$/), has(/^(?:he|his|him)$/)];
+  return isFemale === isMale ? null : isFemale ? 'f' : 'm';
 }
 
 /** "Anna said that she moved": the speaker is the one whom "she" means. */
@@ -70,8 +87,12 @@ export function resolve(pronoun: string, cast: Cast, { isSpeech }: { isSpeech: b
   const near = cast.others.filter(fits);
   const userFits = !isSpeech && fits(cast.user);
   if (near.length === 0 && userFits) return { ...cast.user, gender };
+  // "Dr. Amissah raised her dose. Her next check …": the dose is the user's.
+  const mayBeUsers = userFits && [...cast.pronouns].some((one) => /^(?:she|her|hers)$/.test(one) === (gender === 'f'));
   if (cast.subject !== null && cast.subject.label !== cast.user.label && fits(cast.subject) && near.length === 1)
-    return cast.subject;
+    return mayBeUsers || (userFits && /^(?:his|her)$/.test(pronoun)) ? null : cast.subject;
+  const isUsersTurn = cast.subject?.label === cast.user.label && cast.user.gender === gender;
+  if (userFits && isUsersTurn && near.every((one) => one.gender === null)) return cast.user;
   if (userFits) return null;
   if (near.length === 1) return near[0] ?? null;
   const known = near.length === 0 ? cast.all.filter(({ gender: one }) => one === gender) : [];

@@ -42,10 +42,19 @@ interface Reading {
 const plain =
   /\b(?:I|i|my|me|I'm|I've|I'll|I'd|we|our)\b|^(?:hi|hello|hey|ok|okay|thanks|thank you|please|good (?:morning|evening|afternoon))\b|^(?:please )?(?:always|never|don't|do not|from now on|in future|going forward|only|stop|keep|whenever|every time|actually|also|remember)\b/i;
 
+const introduction =
+  /\b[Tt]he user(?:, | is (?:called |named )?| introduced (?:him|her|them)self as )(?<name>\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+){0,2})(?=,|\.| and\b)/u;
+
+/** The names that the text itself gives the user, whole and first. */
+function namesIn(content: string): string[] {
+  const name = introduction.exec(content)?.groups?.['name'];
+  return name === undefined ? [] : [name, ...name.split(' ')];
+}
+
 const personName = String.raw`\p{Lu}[\p{L}'-]+`;
 /** Of whom a butler tells: "Farid told me", "I read to Wilhelmina", "Chipo and I". */
 const tellsOf = new RegExp(
-  `(?<first>${personName})(?: \\p{Lu}[\\p{L}'-]+)?(?:,[^,.;]+,)? (?:told|asked|had|wants|wanted|said|mentioned|explained|confided|thanked|corrected|wondered|brought|insisted|introduced|laughed|came|called|and I|was|is|has)\\b|(?:for|with|from|to|between|of) (?<second>${personName})\\b|^(?<third>${personName})'s\\b`,
+  `(?<first>${personName})(?: \\p{Lu}[\\p{L}'-]+)?(?:,[^,.;]+,)? (?:told|asked|had|wants|wanted|said|mentioned|explained|confided|thanked|corrected|wondered|insisted|introduced|and I)\\b|\\bI\\b[^.;]* (?:for|with|from|to|of) (?<second>${personName})\\b|^(?:For|With|Over [^,]*,) (?<third>${personName})\\b|^(?<fourth>${personName})(?:'s\\b|(?: \\p{Lu}[\\p{L}'-]+)? \\p{Ll})`,
   'gu',
 );
 
@@ -61,8 +70,7 @@ export function readEpisode(
 ): Found[] {
   const sentences = ownSentences(content, segments);
   const isTelling = isButlerTelling(sentences);
-  const own = /\b[Tt]he user, (?<name>\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+){0,2}),/u.exec(content)?.groups?.['name'];
-  const names = own === undefined ? userNames : [...userNames, own, own.split(' ')[0] ?? own];
+  const names = [...userNames, ...namesIn(content)];
   const reading: Reading = {
     observedAt,
     isTelling,
@@ -95,10 +103,11 @@ export function readEpisode(
 
 /** The user, or the person of whom a butler tells by name. */
 function protagonistOf(content: string, sentences: readonly Sentence[], isTelling: boolean): Being {
-  if (!isTelling || /\buser\b/i.test(content.replace(/^user:/gim, ''))) return userBeing;
+  if (!isTelling || /\buser\b/i.test(content.replace(/^user:/gim, '')) || /^(?:he|she|his|her)\b/i.test(content))
+    return userBeing;
   const names = sentences
     .flatMap(({ text }) => [...text.matchAll(tellsOf)])
-    .map(({ groups }) => groups?.['first'] ?? groups?.['second'] ?? groups?.['third'] ?? '');
+    .map(({ groups }) => groups?.['first'] ?? groups?.['second'] ?? groups?.['third'] ?? groups?.['fourth'] ?? '');
   const name = names.find((one) => !isCommonWord(one) && !isNoName(one));
   return name === undefined ? userBeing : { name, label: name, gender: null };
 }
