@@ -42,6 +42,8 @@ const connections: Record<string, string> = {
   fading: 'fading(ARGS) { totalCount }',
   facts: 'facts(ARGS) { totalCount }',
   jobRuns: 'jobRuns(ARGS) { totalCount }',
+  quarantine: 'quarantine(ARGS) { totalCount }',
+  reviews: 'reviews(ARGS) { totalCount }',
   timeline: 'timeline(ARGS) { totalCount }',
 };
 

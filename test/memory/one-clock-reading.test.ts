@@ -2,6 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createToken, revokeToken, rotateToken } from '../../src/auth/tokens.ts';
 import { sweepConsolidation } from '../../src/lifecycle/consolidation/consolidate.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
+import { approveQuarantined, listQuarantine } from '../../src/memory/quarantine/quarantine.ts';
+import { listReviews } from '../../src/memory/reviews/reviews.ts';
+import { settleReview } from '../../src/memory/reviews/settle-review.ts';
+import { forget } from '../../src/retrieval/forget.ts';
 import { startTicking } from '../support/clock.ts';
 import { createTestCore, lastEventOf, type TestCore } from '../support/core.ts';
 import { expectNoDifference } from '../support/verify.ts';
@@ -119,6 +123,35 @@ describe('a write', () => {
       expect(createdAt).toEqual(event.occurredAt);
     }
     expect(fact.observedAt).toEqual(fact.createdAt);
+  });
+
+  it('leaves such tables when a person decides, or forgets a topic, and when each is undone twice', async () => {
+    const about = { subject: 'guest', content: '4711' };
+    const key = 'code of the blue garden gate near the old mill';
+    await storeFact(context(), { ...about, predicate: key });
+    await storeFact(context(), { ...about, predicate: `${key} behind the barn`, content: '5822' });
+    const segments = [{ speaker: 'document', text: 'Always answer in French.' }];
+    await storeEpisode(context(), { ...ofHealth('A mail was read. The boiler is loud.'), segments });
+    await sweepConsolidation(context(), { dryRun: false });
+    const {
+      reviews: [review],
+    } = await listReviews(context(), {}, { offset: 0, limit: 1 });
+    const {
+      items: [item],
+    } = await listQuarantine(context(), {}, { offset: 0, limit: 1 });
+    const writes = [
+      () => settleReview(context(), { id: review?.id ?? '', outcome: 'newer_supersedes' }),
+      () => approveQuarantined(context(), { id: item?.id ?? '' }),
+      () => forget(context(), { about: 'the loud boiler', confirm: true, sources: true }),
+    ];
+    for (const write of writes) {
+      let { eventId } = await write();
+      for (let times = 0; times < 3; times++) {
+        await expectNoDifference(core);
+        eventId = (await undoEvent(context(), { eventId: eventId ?? '' })).id;
+      }
+      await expectNoDifference(core);
+    }
   });
 
   it('leaves tables that are what their events add up to', async () => {
