@@ -53,7 +53,26 @@ for (const [half, size, file] of [
 }
 for (const [key, row] of sets['development 200'])
   if (JSON.stringify(sets['development 2000'].get(key)) !== JSON.stringify(row)) fail(`facts-2000 differs at ${key}`);
+const notes = read('notes.json');
+unique(
+  notes.flatMap((r) => [r.key, r.content]),
+  'notes.json',
+);
+for (const r of notes) {
+  const want =
+    r.type === 'rule'
+      ? 'content daysAgo importance key scope type'
+      : 'content daysAgo importance key scope subject type';
+  if (Object.keys(r).toSorted().join(' ') !== want) fail(`notes.json ${r.key}: fields`);
+}
 const all = [];
+for (const file of ['notes-questions', 'notes-near', 'notes-unrelated']) {
+  const questions = read(`${file}.development.json`);
+  for (const { id, answers = [] } of questions)
+    for (const a of answers) if (!notes.some((r) => r.key === a)) fail(`${id}: no ${a} in notes.json`);
+  all.push(...questions);
+  console.log(file, questions.length);
+}
 for (const [half, q, u, n] of [
   ['development', 130, 220, 60],
   ['held-out', 70, 100, 30],

@@ -16,10 +16,9 @@ export interface Answer {
 }
 
 /** Grades the answers that one store gave. */
-export function gradeStore(size: number, answers: readonly Answer[]): Figure[] {
+export function gradeStore(where: string, answers: readonly Answer[]): Figure[] {
   const of = (kind: Answer['kind']): readonly Answer[] => answers.filter((answer) => answer.kind === kind);
   const asked = of('answerable');
-  const where = `${size.toLocaleString('en')} memories`;
   const shares = [
     { what: `${where}: hit@1`, share: shareWhere(asked, (answer) => isHit(answer, 1)) },
     { what: `${where}: hit@3`, share: shareWhere(asked, (answer) => isHit(answer, 3)) },
