@@ -10,7 +10,7 @@ import { sealedPlaceholder } from '../../encryption/sealing.ts';
 import { normaliseContent, normaliseLabel } from '../text.ts';
 import { findGloss, predicateKey } from './lexicon.ts';
 import { checkDate, checkNumber, checkOneOf } from '../values.ts';
-import { isNote, namesNote, noteName, notePredicate } from './note-key.ts';
+import { isNote, namesNote, noteName, notePredicate, readsAsNote } from './note-key.ts';
 
 export const factKinds = ['state', 'event'] as const;
 export type FactKind = (typeof factKinds)[number];
@@ -130,8 +130,8 @@ export function checkValidTime({ validFrom, validTo }: Pick<FactValues, 'validFr
 
 /**
  * Returns what is embedded of a fact: "dentist, teeth, toothache: Dr Kaur (user)". Subject and predicate belong to what it
- * says. Of a sealed fact they are all, because a vector tells much of its text. A note is its content and nothing
- * else.
+ * says. Of a sealed fact they are all, because a vector tells much of its text. A note is its content, and the name of whom
+ * or what it is about where the content lacks it.
  */
 export function embeddedText({
   subject,
@@ -139,10 +139,16 @@ export function embeddedText({
   content,
   isSealed = content === sealedPlaceholder,
 }: TextOfFact): RedactedText {
-  if (isNote({ subject, predicate })) return isSealed ? asStored(noteName) : content;
+  if (readsAsNote({ subject, predicate })) return isSealed ? asStored(noteName) : nameInNote(subject, content);
   const gloss = findGloss(predicate);
   const about = `${predicate.replaceAll('_', ' ')}${gloss === '' ? '' : `, ${gloss}`}`;
   return asStored(isSealed ? `${about} (${subject})` : `${about}: ${content} (${subject})`);
+}
+
+/** Adds the subject of a note that is written as a name is, unless its content has it. */
+function nameInNote(subject: RedactedText, content: RedactedText): RedactedText {
+  const isNamed = /^\p{Lu}/u.test(subject) && !content.toLowerCase().includes(subject.toLowerCase());
+  return isNamed ? asStored(`${content} (${subject})`) : content;
 }
 
 interface TextOfFact extends Pick<FactValues, 'subject' | 'predicate' | 'content'> {

@@ -66,7 +66,9 @@ export const glossWords: readonly string[] = [...new Set([...glosses.values()].f
 
 /** Changes whenever a fact is embedded in other words, or more is kept of what the model says: part of an embedding version, so that a change embeds anew. */
 export const textForm = createHash('sha256')
-  .update(`predicate, gloss: content (subject); keys of groups; signs of 64 tokens\n${lexiconTable}${wordTable}`)
+  .update(
+    `predicate, gloss: content (subject); note: content (name); keys of groups; signs of 64 tokens\n${lexiconTable}${wordTable}`,
+  )
   .digest('hex')
   .slice(0, 16);
 

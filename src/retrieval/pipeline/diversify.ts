@@ -1,5 +1,5 @@
 import type { Candidate } from '../../db/queries/candidate.ts';
-import { isNote } from '../../memory/facts/note-key.ts';
+import { isNote, readsAsNote } from '../../memory/facts/note-key.ts';
 import { findWords } from '../../shared/words.ts';
 import { drop, type Ranked } from './ranked.ts';
 
@@ -83,9 +83,14 @@ function isSameKind(a: Comparable, b: Comparable): boolean {
 }
 
 function readWords({ type, row }: Comparable): Set<string> {
-  const { subject, predicate, content } = { subject: '', predicate: '', ...row };
-  const isNamed = type === 'fact' && !isNote({ subject: subject ?? '', predicate: predicate ?? '' });
-  const text = isNamed ? `${subject ?? ''} ${predicate ?? ''} ${content}` : content;
+  const text = type === 'fact' ? readFact(row) : row.content;
   const words = findWords(text);
   return new Set(words.length === 0 ? [text] : words);
+}
+
+/** The predicate of a note says nothing of it. */
+function readFact({ subject, predicate, content }: Comparable['row']): string {
+  const names = { subject: subject ?? '', predicate: predicate ?? '' };
+  if (isNote(names)) return content;
+  return readsAsNote(names) ? `${names.subject} ${content}` : `${names.subject} ${names.predicate} ${content}`;
 }
