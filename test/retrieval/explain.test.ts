@@ -56,7 +56,10 @@ describe('a memory that comes', () => {
       place: 1,
       ranked: {
         relevance: expect.closeTo(1, 1),
-        parts: { composite: { importance: 0.5 }, match: { keywordRank: 1, coverage: 1, subjectPenalty: 0 } },
+        parts: {
+          composite: { importance: 0.5 },
+          match: { keywordRank: 1, coverage: 1, subjectPenalty: expect.closeTo(0, 1) },
+        },
       },
     });
     expect(await inRecall(memory, { kind: 'search' })).toMatchObject({

@@ -26,6 +26,8 @@ function candidate(id: string, changes: Partial<Candidate> = {}): Candidate {
     sessionId: null,
     asks: false,
     tellsTime: false,
+    tellsAmount: false,
+    wholeSimilarity: null,
     similarity: null,
     isNearest: false,
     words: [0],

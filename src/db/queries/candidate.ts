@@ -18,8 +18,9 @@ export interface CandidateQuery {
   excluded: readonly string[];
   /** Words that state a time, as a tsquery; null where it does not matter. */
   timeWords: string | null;
-  /** Whether it matters that a memory names somebody. */
+  /** Whether it matters that a memory names somebody, and that it tells a number. */
   asksWho: boolean;
+  asksAmount: boolean;
   /** Whether candidates come with the columns that a context shows. */
   toShow: boolean;
   /** Subjects whose facts are candidates whatever they say; null for none. */
@@ -35,6 +36,8 @@ export interface AboutQuery {
 
 export interface SemanticQuery {
   vector: Float32Array;
+  /** Of the whole question, where `vector` is of the question without the names in it; else null. */
+  whole: Float32Array | null;
   version: PastVectors['version'];
   /** For a search of the past: the vectors of texts that have changed since. */
   pastTexts: PastVectors['ofTexts'];
@@ -67,8 +70,12 @@ export interface Candidate {
   tellsTime: boolean;
   /** Whether it has a name in its text; false where that was not asked. */
   namesSomebody: boolean;
+  /** Whether it tells a number; false where that was not asked. */
+  tellsAmount: boolean;
   /** Cosine similarity; null without a vector of the version that is searched. */
   similarity: number | null;
+  /** The same with the whole question; null where that is what `similarity` compares. */
+  wholeSimilarity: number | null;
   /** Whether it is among the nearest of its type. */
   isNearest: boolean;
   /** BM25 by word, in the order of the query's words. */

@@ -8,8 +8,16 @@ export interface KnownPeople {
   subjects: string[];
   /** Facts about the user that say who somebody is or what the user is called. */
   own: { predicate: string; content: string }[];
-  /** Keys of the subjects that these facts name. */
+  /** Facts with the words that introduce people: "User's daughter Silje is a nurse". */
+  introductions: Introduction[];
+  /** Keys of the subjects that all these facts name. */
   known: string[];
+}
+
+/** A fact that may say who somebody is. */
+export interface Introduction {
+  subject: string;
+  content: string;
 }
 
 export interface PeopleQuery {
@@ -19,13 +27,20 @@ export interface PeopleQuery {
   /** Keys of the user's own subjects, and of the predicates that tell people. */
   ownSubjects: readonly string[];
   predicates: readonly string[];
+  /** Words and phrases that introduce who is asked about: names and relations. */
+  introducing: readonly string[];
+  /** Of full-text search. */
+  language: string;
 }
 
 const mostOwnFacts = 40;
+const mostIntroductions = 60;
 const charactersOfName = 100;
+const charactersOfIntroduction = 160;
 
 /** Selects, as one JSON text, who is meant by a question. Null where no facts are searched, or those of the past. */
-export function selectKnownPeople({ filter, keys, ownSubjects, predicates }: PeopleQuery): Prisma.Sql | null {
+export function selectKnownPeople(query: PeopleQuery): Prisma.Sql | null {
+  const { filter, keys, ownSubjects, predicates, introducing, language } = query;
   const conditions = filter.isPast ? null : whereMemory('fact', filter);
   if (conditions === null) return null;
   return Prisma.sql`
@@ -34,8 +49,18 @@ export function selectKnownPeople({ filter, keys, ownSubjects, predicates }: Peo
       WHERE ${conditions} AND m.subject_key = ANY (${[...ownSubjects]}::text[])
         AND m.predicate_key = ANY (${[...predicates]}::text[])
       ORDER BY m.created_at DESC, m.id LIMIT ${mostOwnFacts}::int),
+    introducing AS MATERIALIZED (
+      SELECT string_agg(word::text, ' | ')::tsquery AS words
+      FROM (SELECT plainto_tsquery(memory_text_search(${language}), phrase) AS word
+        FROM unnest(${[...introducing]}::text[]) phrase) phrases
+      WHERE numnode(word) > 0),
+    introduction AS MATERIALIZED (
+      SELECT m.subject, left(m.content, ${charactersOfIntroduction}::int) AS content FROM facts m
+      WHERE ${conditions} AND m.search_vector @@ (SELECT words FROM introducing)
+      ORDER BY m.created_at DESC, m.id LIMIT ${mostIntroductions}::int),
     spoken AS MATERIALIZED (
-      SELECT regexp_split_to_array(lower(content), '[^[:alnum:]]+') AS words FROM own),
+      SELECT regexp_split_to_array(lower(text), '[^[:alnum:]]+') AS words
+      FROM (SELECT content AS text FROM own UNION ALL SELECT subject || ' ' || content FROM introduction) said),
     names AS MATERIALIZED (
       SELECT words[place] AS key FROM spoken, generate_subscripts(words, 1) place
       UNION SELECT words[place] || '_' || words[place + 1] FROM spoken, generate_subscripts(words, 1) place)
@@ -43,13 +68,15 @@ export function selectKnownPeople({ filter, keys, ownSubjects, predicates }: Peo
       'subjects', coalesce((SELECT json_agg(DISTINCT m.subject) FROM facts m
         WHERE ${conditions} AND m.subject_key = ANY (${[...keys]}::text[])), '[]'),
       'own', coalesce((SELECT json_agg(json_build_object('predicate', predicate_key, 'content', content)) FROM own), '[]'),
+      'introductions', coalesce((SELECT json_agg(json_build_object('subject', subject, 'content', content))
+        FROM introduction), '[]'),
       'known', coalesce((SELECT json_agg(DISTINCT m.subject_key) FROM facts m
         WHERE ${conditions} AND m.subject_key = ANY (ARRAY(SELECT key FROM names))), '[]')
     )::text`;
 }
 
 export function readKnownPeople(answer: string | null | undefined): KnownPeople {
-  return answer == null ? { subjects: [], own: [], known: [] } : (JSON.parse(answer) as KnownPeople);
+  return answer == null ? { subjects: [], own: [], introductions: [], known: [] } : (JSON.parse(answer) as KnownPeople);
 }
 
 /** Lists the lexemes of each word. */

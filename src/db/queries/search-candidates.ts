@@ -52,12 +52,17 @@ function selectCandidates(query: CandidateQuery): Prisma.Sql | null {
     return conditions === null ? [] : [selectOfType(type, Prisma.join([conditions, ...phrases], ' AND '), query)];
   });
   if (types.length === 0) return null;
-  const vector = semantic === null ? null : (pgvector.toSql(Array.from(semantic.vector)) as string);
-  const asked = Prisma.sql`asked AS MATERIALIZED (SELECT ${vector}::vector AS vector, ${selectNames(query)} AS names)`;
+  const [vector, whole] = [semantic?.vector ?? null, semantic?.whole ?? null].map(asVector);
+  const asked = Prisma.sql`asked AS MATERIALIZED (
+    SELECT ${vector}::vector AS vector, ${whole}::vector AS whole, ${selectNames(query)} AS names)`;
   const pastVectors = semantic === null ? null : { version: semantic.version, ofTexts: semantic.pastTexts };
   return Prisma.sql`
     WITH ${Prisma.join([asked, ...pastRows(filter, pastVectors)])}
     SELECT json_build_object(${aggregateColumns(query)})::text FROM (${Prisma.join(types, ' UNION ALL ')}) c`;
+}
+
+function asVector(vector: Float32Array | null): string | null {
+  return vector === null ? null : (pgvector.toSql(Array.from(vector)) as string);
 }
 
 /** Any of the names, as a tsquery. */
@@ -161,7 +166,7 @@ function selectColumns(type: MemoryType, query: CandidateQuery, source: Candidat
   return Prisma.sql`${Prisma.raw(stored.join(', '))},
     ${type === 'episode' ? endsWithQuestion : Prisma.sql`false`} AS asks, ${tellsTime(query)} AS "tellsTime",
     ${mentions(type, query)} AS mentions, ${namesSomebody(type, query)} AS "namesSomebody",
-    ${source.similarity} AS similarity, found.is_nearest AS "isNearest", ${source.words} AS words,
+    ${tellsAmount(query)} AS "tellsAmount", ${source.similarity} AS similarity, ${source.wholeSimilarity} AS "wholeSimilarity", found.is_nearest AS "isNearest", ${source.words} AS words,
     found.lender_shares AS "lenderShares", found.lender_words AS "lenderWords",
     found.lender_similarities AS "lenderSimilarities"`;
 }
@@ -178,6 +183,11 @@ function namesSomebody(type: MemoryType, { asksWho }: CandidateQuery): Prisma.Sq
     : Prisma.sql`(m.content ~ '[^.!?[:space:]][[:space:]]["''(]?[[:upper:]][[:lower:]]' OR m.content ~ '^[[:upper:]][[:lower:]]+(,| and |$)')`;
 }
 
+function tellsAmount({ asksAmount }: CandidateQuery): Prisma.Sql {
+  if (!asksAmount) return Prisma.sql`false`;
+  return Prisma.sql`m.content ~* '[0-9]|\m(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(thir|four|fif|six|seven|eigh|nine)teen|(twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|once|twice|half)\M'`;
+}
+
 function mentions(type: MemoryType, { about }: CandidateQuery): Prisma.Sql {
   return about === null || about.names.length === 0 || type === 'episode'
     ? Prisma.sql`false`
@@ -190,7 +200,17 @@ function mentions(type: MemoryType, { about }: CandidateQuery): Prisma.Sql {
  */
 function aggregateColumns(query: CandidateQuery): Prisma.Sql {
   const stored = Object.keys(storedColumns('fact', query));
-  const names = [...stored, 'asks', 'tellsTime', 'mentions', 'namesSomebody', 'similarity', 'isNearest'];
+  const names = [
+    ...stored,
+    'asks',
+    'tellsTime',
+    'mentions',
+    'namesSomebody',
+    'tellsAmount',
+    'similarity',
+    'wholeSimilarity',
+    'isNearest',
+  ];
   const lists = names.map((name) => `'${name}', array_agg(c."${name}")`);
   // Lists of lists: all of `words` have one length, while lenders are more or fewer.
   const lenders = ['lenderShares', 'lenderWords', 'lenderSimilarities'];

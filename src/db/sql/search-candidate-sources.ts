@@ -16,6 +16,8 @@ export interface CandidateSource {
   /** Joins row `m` to each row of a result, by its id. */
   join: (name: 'found' | 'matched') => Prisma.Sql;
   similarity: Prisma.Sql;
+  /** To the whole question, where that is another text; else null. */
+  wholeSimilarity: Prisma.Sql;
   words: Prisma.Sql;
 }
 
@@ -30,7 +32,8 @@ export function readEachRow(type: MemoryType, conditions: Prisma.Sql, query: Can
       : Prisma.sql`CASE WHEN m.search_vector @@ ${keyword.any}::tsquery THEN ${scoreWords(keyword)} END`;
   return {
     rows: Prisma.sql`measured AS MATERIALIZED (
-      SELECT ${Prisma.raw(columns.map((name) => `m.${name}`).join(', '))}, ${distance(semantic)} AS distance, ${words} AS words
+      SELECT ${Prisma.raw(columns.map((name) => `m.${name}`).join(', '))}, ${distance(semantic)} AS distance,
+        ${wholeDistance(semantic)} AS whole_distance, ${words} AS words
       FROM ${rowsToSearch(type, filter)} m WHERE ${conditions}),`,
     matched:
       keyword === null
@@ -46,6 +49,7 @@ export function readEachRow(type: MemoryType, conditions: Prisma.Sql, query: Can
             ${addAbout(type, query, Prisma.sql`SELECT id, distance, subject_key FROM measured`)}`,
     join: (name) => Prisma.sql`JOIN measured m ON m.id = ${Prisma.raw(name)}.id`,
     similarity: asSimilarity(Prisma.sql`m.distance`),
+    wholeSimilarity: asSimilarity(Prisma.sql`m.whole_distance`),
     words: keyword === null ? Prisma.sql`m.words` : Prisma.sql`coalesce(m.words, ${scoreNoWords(keyword)})`,
   };
 }
@@ -84,6 +88,7 @@ export function readByIndexes(type: MemoryType, conditions: Prisma.Sql, query: C
             ${addAbout(type, query, Prisma.sql`SELECT m.id, ${distance(semantic)} AS distance, m.subject_key FROM ${table} m WHERE ${conditions} AND ${isAbout(query)}`)}`,
     join: (name) => lookUp(name, Prisma.sql`m.tenant_id = ${filter.tenantId}`),
     similarity: asSimilarity(distance(semantic)),
+    wholeSimilarity: asSimilarity(wholeDistance(semantic)),
     words: keyword === null ? Prisma.sql`NULL::float8[]` : scoreWords(keyword),
   };
 }
@@ -121,9 +126,17 @@ const askedVector = Prisma.sql`(SELECT vector FROM asked)`;
 
 /** The cosine distance of row `m`; null without a vector of the version that is searched. */
 function distance(semantic: SemanticQuery | null): Prisma.Sql {
-  if (semantic === null) return Prisma.sql`NULL::float8`;
+  return semantic === null ? Prisma.sql`NULL::float8` : distanceTo(askedVector, semantic);
+}
+
+function wholeDistance(semantic: SemanticQuery | null): Prisma.Sql {
+  if (semantic === null || semantic.whole === null) return Prisma.sql`NULL::float8`;
+  return distanceTo(Prisma.sql`(SELECT whole FROM asked)`, semantic);
+}
+
+function distanceTo(vector: Prisma.Sql, semantic: SemanticQuery): Prisma.Sql {
   const column = vectorColumn(semantic);
-  return Prisma.sql`CASE WHEN m.${column}_version_id = ${semantic.version.id}::uuid THEN m.${column} <=> ${askedVector} END`;
+  return Prisma.sql`CASE WHEN m.${column}_version_id = ${semantic.version.id}::uuid THEN m.${column} <=> ${vector} END`;
 }
 
 function asSimilarity(distanceToQuery: Prisma.Sql): Prisma.Sql {

@@ -13,8 +13,8 @@ import type { PreparedSearch } from '../plan/prepared-search.ts';
 import { loadGlossLexemes } from '../query/gloss-lexemes.ts';
 import { timeWords } from '../query/intent.ts';
 import { chooseSemantic, embedEarly, type SemanticChannel } from '../query/query-vector.ts';
-import { asksWho, ownSubjects, resolveWhom, type Whom } from '../query/whom.ts';
-import type { Evidence } from './judge.ts';
+import { ownSubjects, resolveWhom, type Whom } from '../query/whom.ts';
+import type { Evidence } from './evidence.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 export interface FoundCandidates {
@@ -34,7 +34,7 @@ export async function findAllCandidates(
   stopwatch: Stopwatch,
   also: readonly Prisma.Sql[],
 ): Promise<{ found: FoundCandidates[]; answers: (string | null)[] }> {
-  const people = searches.map(describePeople);
+  const people = searches.map((search) => describePeople(context, search));
   const statements = [...also, ...people.filter((statement) => statement !== null)];
   const [{ plans, answers }, early, findGlossLexemes] = await Promise.all([
     stopwatch.time('plan', () => planSearches(context, searches, statements)),
@@ -50,9 +50,11 @@ export async function findAllCandidates(
       const {
         semantic,
         tokens = null,
+        wholeTokens = null,
         channel,
       } = await chooseSemantic(context, search, plan, early[place] ?? null, whom?.meaning);
-      const asked = semantic === null || tokens === null ? null : { tokens, version: semantic.version };
+      const asked =
+        semantic === null || tokens === null ? null : { tokens, whole: wholeTokens, version: semantic.version };
       return { search, plan, channel, whom, asked, query: describeQuery(context, search, plan, semantic, whom) };
     }),
   );
@@ -62,10 +64,10 @@ export async function findAllCandidates(
     semanticChannel: channel,
     evidence: {
       whom,
+      expected: searches[place]?.question?.expected ?? null,
       words: listWords(plan, query),
       findGlossLexemes,
       documents: countDocuments(plan.statistics),
-      asksWho: query.asksWho,
       asked,
       tokenSimilarities: new Map(),
       isCrossEncoded: context.reranker !== undefined,
@@ -75,10 +77,17 @@ export async function findAllCandidates(
 }
 
 /** Selects who is meant by a question. */
-function describePeople({ question, filter }: PreparedSearch): Prisma.Sql | null {
+function describePeople({ config }: MemoryContext, { question, filter }: PreparedSearch): Prisma.Sql | null {
   if (question === null) return null;
-  const { keys, predicates } = question;
-  return selectKnownPeople({ filter: widenFilter(filter), keys, ownSubjects: [...ownSubjects], predicates });
+  const { keys, predicates, introducing } = question;
+  return selectKnownPeople({
+    filter: widenFilter(filter),
+    keys,
+    ownSubjects: [...ownSubjects],
+    predicates,
+    introducing,
+    language: config.memory.retrieval.language,
+  });
 }
 
 /** Lists the words of a question, with the place of their scores in a candidate. */
@@ -105,7 +114,8 @@ function describeQuery(
     required: plan.phrases,
     excluded: plan.exclusions,
     timeWords: routing.asksTime && language === 'english' ? timeWords : null,
-    asksWho: search.question !== null && asksWho(search.query.meaning),
+    asksWho: search.question?.expected.who ?? false,
+    asksAmount: search.question?.expected.amount ?? false,
     toShow: search.toShow,
     about: whom === null ? null : { subjects: [...whom.subjects], names: whom.names, language },
   };

@@ -16,6 +16,7 @@ export function fuse(candidates: readonly Candidate[], mode: SearchMode, rrfK: n
     const [semanticRank, keywordRank] = [semanticRanks.get(memory) ?? null, keywordRanks.get(memory) ?? null];
     const match: MatchParts = {
       similarity: memory.similarity,
+      wholeSimilarity: memory.wholeSimilarity,
       semanticRank,
       keywordScore: own,
       lentScore: total - own,

@@ -1,9 +1,10 @@
 import { listTokens, type TokensQuery } from '../../db/queries/token-vectors.ts';
-import { compareTokens } from '../../embedding/token-vectors.ts';
+import { compareTokens, type TokenVectors } from '../../embedding/token-vectors.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { PreparedSearch } from '../plan/prepared-search.ts';
 import { weighPiece } from '../query/function-words.ts';
-import { judge, type AskedTokens } from './judge.ts';
+import type { AskedTokens, TokenSimilarity } from './evidence.ts';
+import { judge } from './judge.ts';
 import type { RankedMatches } from './rank-matches.ts';
 import type { Ranked } from './ranked.ts';
 import type { Stopwatch } from './stopwatch.ts';
@@ -58,14 +59,16 @@ function matchScoreOf({ parts }: Ranked): number {
 
 function compareAll(
   found: RankedMatches,
-  { tokens: question }: AskedTokens,
+  { tokens: asked, whole }: AskedTokens,
   tokensById: ReadonlyMap<string, Uint8Array>,
 ): RankedMatches {
-  const weights = question.pieces.map(weighPiece);
-  const tokenSimilarities = new Map<string, number>();
-  for (const [id, tokens] of tokensById) {
-    const similarity = compareTokens(question, weights, tokens);
-    if (similarity !== null) tokenSimilarities.set(id, similarity);
+  const compare = (question: TokenVectors, packed: Uint8Array): number | null =>
+    compareTokens(question, question.pieces.map(weighPiece), packed);
+  const tokenSimilarities = new Map<string, TokenSimilarity>();
+  for (const [id, packed] of tokensById) {
+    const similarity = compare(asked, packed);
+    if (similarity === null) continue;
+    tokenSimilarities.set(id, { asked: similarity, whole: (whole && compare(whole, packed)) ?? similarity });
   }
   return { ...found, evidence: { ...found.evidence, tokenSimilarities } };
 }

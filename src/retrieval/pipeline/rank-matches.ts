@@ -5,7 +5,7 @@ import type { SemanticChannel } from '../query/query-vector.ts';
 import { findAllCandidates, type FoundCandidates } from './find-candidates.ts';
 import { fuse } from './fuse.ts';
 import type { Ranked } from './ranked.ts';
-import type { Evidence } from './judge.ts';
+import type { Evidence } from './evidence.ts';
 import { rerankByCrossEncoder } from './rerank-by-cross-encoder.ts';
 import { rerankByFeatures } from './rerank-by-features.ts';
 import { route } from './route.ts';

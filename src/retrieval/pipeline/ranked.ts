@@ -33,6 +33,8 @@ export interface Parts {
 export interface MatchParts {
   /** Cosine similarity to the query; null where the semantic channel was not asked or has no vector. */
   similarity: number | null;
+  /** The same with the whole question, names included; null where `similarity` is that already. */
+  wholeSimilarity: number | null;
   /** 1 is the most similar; null for what is not among the candidates of the semantic channel. */
   semanticRank: number | null;
   /** BM25 of its own words. */

@@ -9,7 +9,7 @@ import { byScore, roundScore, type CompositeParts, type Ranked } from './ranked.
 type Retrieval = Config['memory']['retrieval'];
 
 /** Relevance below which recall and context leave a memory out. */
-export const relevanceFloor = 0.25;
+export const relevanceFloor = 0.2;
 /** What the baseline composite may add to the score of a match: it decides between near equals, and no more. */
 const baselineWeight = 0.05;
 

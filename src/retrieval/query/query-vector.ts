@@ -19,6 +19,8 @@ export interface SemanticPart {
   semantic: SemanticQuery | null;
   /** Word pieces of the query; null where the model knows none. */
   tokens?: TokenVectors | null;
+  /** Those of the whole question, where the vector is of a part of it. */
+  wholeTokens?: TokenVectors | null;
   channel: SemanticChannel;
 }
 
@@ -52,11 +54,17 @@ export async function chooseSemantic(
   if (!isExpected) context.caches.searchedModels.set(context.principal.tenantId, version);
   const embedder = await context.embedder.findFor(version);
   if (embedder === null) return { semantic: null, channel: 'model_changed' };
-  const [{ vector, tokens }, past] = await Promise.all([
-    isExpected && meaning === query.meaning ? early.embedding : embedder.embedQuery(meaning),
+  const [whole, past] = await Promise.all([
+    isExpected ? early.embedding : embedder.embedQuery(query.meaning),
     embedPast(embedder, pastTexts),
   ]);
-  return { semantic: { vector, version, pastTexts: past }, tokens, channel: 'used' };
+  if (meaning === query.meaning) {
+    const semantic = { vector: whole.vector, whole: null, version, pastTexts: past };
+    return { semantic, tokens: whole.tokens, channel: 'used' };
+  }
+  const { vector, tokens } = await embedder.embedQuery(meaning);
+  const semantic = { vector, whole: whole.vector, version, pastTexts: past };
+  return { semantic, tokens, wholeTokens: whole.tokens, channel: 'used' };
 }
 
 /** As documents, behind the queries of other callers. */

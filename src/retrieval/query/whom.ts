@@ -1,7 +1,9 @@
 import { predicateKey } from '../../memory/facts/lexicon.ts';
 import type { KnownPeople } from '../../db/queries/known-people.ts';
+import { readExpectedAnswer, type ExpectedAnswer } from './expected-answer.ts';
 import { identityFacts } from '../context/identity.ts';
-import { listRelationPredicates, relationsByWord } from './relations.ts';
+import { findIntroduced, findUserNames } from './introductions.ts';
+import { listRelationPredicates, listRelationWords, relationWords, relationsByWord } from './relations.ts';
 
 /** What a question says about people, before it is known who they are. */
 export interface Question {
@@ -12,6 +14,9 @@ export interface Question {
   relations: ReadonlyMap<string, string>;
   /** Predicates of the facts that say who these are, and what the user is called. */
   predicates: string[];
+  /** Words of sentences that say who these are: names, and what relations are called. */
+  introducing: string[];
+  expected: ExpectedAnswer;
 }
 
 /**
@@ -20,7 +25,7 @@ export interface Question {
  * nobody in particular.
  */
 export interface Whom {
-  kind: 'named' | 'relation' | 'user' | 'self' | 'pronoun' | 'open';
+  kind: 'named' | 'relation' | 'user' | 'mentioned' | 'self' | 'pronoun' | 'open';
   /** The question without the name or relation: what it asks about them. */
   meaning: string;
   /** Keys of the subjects whose facts it asks for. */
@@ -56,11 +61,6 @@ const calledPredicates = ['called', 'goes_by', 'prefers_to_be_called'].map(predi
 const mostWords = 60;
 const longestName = 4;
 
-/** Returns whether a text asks who somebody is. */
-export function asksWho(text: string): boolean {
-  return /\b(who|whom|whose)\b/i.test(text);
-}
-
 /** Reads whom a question names. Null for a text that is too long to be one. */
 export function readQuestion(given: string): Question | null {
   const text = nameInLaws(given);
@@ -70,41 +70,80 @@ export function readQuestion(given: string): Question | null {
   for (const place of words.keys())
     for (let size = 1; size <= longestName; size++) keys.add(words.slice(place, place + size).join('_'));
   const relations = findRelations([...keys]);
-  const asked = [...new Set(relations.values())].flatMap(listRelationPredicates);
-  return { text, keys: [...keys], relations, predicates: [...namePredicates, ...calledPredicates, ...asked] };
+  const named = [...new Set(relations.values())];
+  const asked = named.flatMap(listRelationPredicates);
+  const predicates = [...namePredicates, ...calledPredicates, ...asked];
+  const introducing = [...new Set([...listNames(text), ...named.flatMap(listRelationWords)])].slice(0, mostIntroducing);
+  return { text, keys: [...keys], relations, predicates, introducing, expected: readExpectedAnswer(text) };
 }
 
-export function resolveWhom(question: Question, { subjects, own, known }: KnownPeople): Whom {
+const mostIntroducing = 24;
+
+export function resolveWhom(question: Question, people: KnownPeople): Whom {
+  const { own, introductions } = people;
   const words = new Set(listWords(question.text));
-  const named = subjects.filter((subject) => !ownSubjects.has(asKey(subject)) && /^\p{Lu}/u.test(subject));
-  const userNames = listUserNames(own).filter((name) => words.has(name));
+  const allUserNames = [...listUserNames(own), ...findUserNames(introductions)];
+  const userNames = allUserNames.filter((name) => words.has(name));
+  const named = findNamed(question, people).filter(
+    (subject) => !listWords(subject).every((word) => userNames.includes(word)),
+  );
   const personal = [...words].some((word) => selfWords.has(word));
-  const isPersonal = personal || named.length + userNames.length + question.relations.size > 0 || hasThirdPerson(words);
+  const related = findRelated(question, people, allUserNames);
+  const isPersonal =
+    personal ||
+    named.length + userNames.length > 0 ||
+    related !== null ||
+    hasDeterminedRelation(question) ||
+    hasThirdPerson(words);
   const knownNames = new Set([...named.flatMap(listWords), ...userNames]);
   const otherNames = listNames(question.text).filter((name) => !knownNames.has(name));
   const none = { subjects: new Set<string>(), names: [], relations: new Set<string>(), isPersonal, otherNames };
+  const relations = new Set([...question.relations.values()].flatMap(listRelationPredicates));
+  const spoken = [...question.relations.keys()].map((key) => key.replaceAll('_', ' '));
+  if (related !== null && (named.length === 0 || related.isOfNamed)) {
+    const meaning = leaveOut(question.text, [...userNames, ...(related.isOfNamed ? named.flatMap(listWords) : [])]);
+    const { subjects, names } = related;
+    return { ...none, kind: 'relation', meaning: leaveOut(meaning, spoken), subjects, names, relations };
+  }
   if (named.length > 0) {
     const names = named.flatMap(listWords);
     const meaning = leaveOut(question.text, [...names, ...userNames]);
     return { ...none, kind: 'named', meaning, subjects: new Set(named.map(asKey)), names };
   }
-  const people = findRelated(question, own, known);
   const meaning = leaveOut(question.text, userNames);
-  if (people.size > 0) {
-    const relations = new Set([...question.relations.values()].flatMap(listRelationPredicates));
-    const spoken = [...question.relations.keys()].map((key) => key.replaceAll('_', ' '));
-    return {
-      ...none,
-      kind: 'relation',
-      meaning: leaveOut(meaning, spoken),
-      subjects: people,
-      names: [...people].flatMap((key) => key.split('_')),
-      relations,
-    };
-  }
   if (userNames.length > 0) return { ...none, kind: 'user', meaning, subjects: ownSubjects };
+  const mentioned = otherNames.filter((name) => introductions.some(({ content }) => mentionsName(content, name)));
+  if (mentioned.length > 0) return { ...none, kind: 'mentioned', meaning: question.text, names: mentioned };
   if (personal) return { ...none, kind: 'self', meaning, subjects: ownSubjects };
   return { ...none, kind: hasThirdPerson(words) ? 'pronoun' : 'open', meaning: question.text };
+}
+
+/** Returns the subjects that a question names: in full, or "Marit" for "Marit Haugland". */
+function findNamed({ text }: Question, { subjects, introductions }: KnownPeople): string[] {
+  const names = new Set(listNames(text));
+  const whole = subjects.filter((subject) => /^\p{Lu}/u.test(subject));
+  const partly = introductions.filter(({ subject }) => listCapitalised(subject).some((word) => names.has(word)));
+  return [...new Set([...whole, ...partly.map(({ subject }) => subject)])].filter(
+    (subject) => !ownSubjects.has(asKey(subject)),
+  );
+}
+
+function mentionsName(content: string, name: string): boolean {
+  return listCapitalised(content).includes(name);
+}
+
+/** Lists words with a capital letter, in lower case. */
+function listCapitalised(text: string): string[] {
+  return (text.replaceAll(/['’]s\b/g, '').match(/\p{Lu}[\p{L}\p{M}]+/gu) ?? []).map((word) => word.toLowerCase());
+}
+
+/** Whether it speaks of somebody's relation: "my dog", "Ada's brother", and not "dogs". */
+function hasDeterminedRelation({ text, relations }: Question): boolean {
+  return [...relations.keys()].some((key) =>
+    new RegExp(`(?:\\b(?:my|our|the|his|her|their)|['’]s) (?:\\p{Ll}+ )?${key.replaceAll('_', '[\\s-]+')}`, 'iu').test(
+      text,
+    ),
+  );
 }
 
 const selfWords: ReadonlySet<string> = new Set(['i', 'me', 'my', 'mine', 'myself', 'we', 'us', 'our', 'ours', 'user']);
@@ -125,20 +164,104 @@ function findRelations(keys: readonly string[]): ReadonlyMap<string, string> {
   return found;
 }
 
-/** Returns the subjects that facts of the user name for the relations of a question. */
-function findRelated({ relations }: Question, own: KnownPeople['own'], known: readonly string[]): Set<string> {
-  const asked = new Set([...relations.values()].flatMap(listRelationPredicates));
-  const told = own
-    .filter(({ predicate }) => asked.has(predicate))
-    .map(({ content }) => `_${listWords(content).join('_')}_`);
-  return new Set(known.filter((key) => !ownSubjects.has(key) && told.some((content) => content.includes(`_${key}_`))));
+interface Related {
+  subjects: ReadonlySet<string>;
+  names: string[];
+  /** Whether it is the relation of somebody who is named: "Ada's brother". */
+  isOfNamed: boolean;
 }
 
-/** Lists words with a capital letter that does not begin a sentence. */
-function listNames(text: string): string[] {
-  const found = text.replaceAll(/['’]s\b/g, '').matchAll(/(?<=[^\s.!?:"“]\s+["“]?)\p{Lu}[\p{L}\p{M}]{2,}/gu);
-  return [...found].map(([name]) => name.toLowerCase());
+/** Finds who is meant by the relations of a question: by facts of the user, and by sentences that introduce them. */
+function findRelated(
+  { text, relations }: Question,
+  { own, known, introductions }: KnownPeople,
+  userNames: readonly string[],
+): Related | null {
+  const subjects = new Set<string>();
+  const names = new Set<string>();
+  let isOfNamed = false;
+  for (const [key, relation] of relations) {
+    const possessor = findPossessor(text, key, userNames);
+    if (possessor === null) {
+      const predicates = listRelationPredicates(relation);
+      const told = own
+        .filter(({ predicate }) => predicates.includes(predicate))
+        .map(({ content }) => joinWords(content));
+      for (const subject of known.filter((one) => told.some((content) => content.includes(`_${one}_`))))
+        subjects.add(subject);
+    }
+    const introduced = findIntroduced({ relation, possessor }, introductions, userNames);
+    for (const subject of introduced.subjects) subjects.add(asKey(subject));
+    for (const name of introduced.names) {
+      for (const word of name) names.add(word);
+      const parts = (one: string): string[] => one.split('_');
+      for (const one of known) if (one === name.join('_') || parts(one).includes(name[0] ?? '')) subjects.add(one);
+    }
+    if (possessor !== null && introduced.names.length + introduced.subjects.length > 0) isOfNamed = true;
+  }
+  for (const subject of ownSubjects) subjects.delete(subject);
+  for (const subject of subjects) for (const word of subject.split('_')) if (!isPlain(word)) names.add(word);
+  if (subjects.size === 0 && names.size === 0) return null;
+  return { subjects, names: [...names], isOfNamed };
 }
+
+/** Whether a word of a subject is no name: "user's_daughter". */
+function isPlain(word: string): boolean {
+  return relationsByWord.has(word) || /^(?:user)?(?:['’]s)?$|['’]s$/.test(word) || relationWords.has(word);
+}
+
+function joinWords(text: string): string {
+  return `_${listWords(text).join('_')}_`;
+}
+
+/** Returns whose relation it is, in lower case; null for the user's. */
+function findPossessor(text: string, key: string, userNames: readonly string[]): string | null {
+  const pattern = new RegExp(`(\\p{Lu}[\\p{L}\\p{M}]+)['’]s (?:\\p{Ll}+ )?${key.replaceAll('_', '[\\s-]+')}`, 'u');
+  const owner = pattern.exec(text)?.[1]?.toLowerCase() ?? null;
+  return owner === null || owner === 'user' || userNames.includes(owner) ? null : owner;
+}
+
+/** Lists words with a capital letter that does not begin a sentence, or with an "'s": "Ada's brother". */
+function listNames(text: string): string[] {
+  const found = text.matchAll(/(?<=[^\s.!?:"“]\s+["“]?)\p{Lu}[\p{L}\p{M}]{2,}|\p{Lu}[\p{L}\p{M}]+(?=['’]s\b)/gu);
+  const names = [...found].map(([name]) => name.toLowerCase()).filter((name) => !notNames.has(name));
+  return [...new Set(names)];
+}
+
+const notNames: ReadonlySet<string> = new Set([
+  'user',
+  'what',
+  'who',
+  'where',
+  'when',
+  'how',
+  'that',
+  'it',
+  'there',
+  'here',
+  'let',
+  'monday',
+  'tuesday',
+  'wednesday',
+  'thursday',
+  'friday',
+  'saturday',
+  'sunday',
+  'january',
+  'february',
+  'march',
+  'april',
+  'may',
+  'june',
+  'july',
+  'august',
+  'september',
+  'october',
+  'november',
+  'december',
+  'christmas',
+  'easter',
+]);
 
 /** A name ends where something else is said: "Tomasz Wierzba, Tom to his friends". */
 function listUserNames(own: KnownPeople['own']): string[] {

@@ -38,6 +38,7 @@ const matchNames = [
 const usualMatch: MatchParts = {
   similarity: null,
   semanticRank: null,
+  wholeSimilarity: null,
   keywordScore: 0,
   keywordRank: null,
   sessionSimilarity: null,
