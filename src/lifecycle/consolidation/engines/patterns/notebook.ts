@@ -1,4 +1,4 @@
-import { notePredicate } from '../../../../memory/facts/note-key.ts';
+import { notePredicate, readsAsNote } from '../../../../memory/facts/note-key.ts';
 import type { Confirmation, ConsolidationOutput, Evidence, NewFact, NewRule, UpdatedFact } from '../../output.ts';
 import { isCovered } from './compare.ts';
 import type { Verdict } from './judge.ts';
@@ -21,7 +21,7 @@ interface Said {
  * Likelihoods from which a statement confirms a fact, supersedes it, or opens a review. Chosen on pairs that the judge was
  * not trained on: `train-relations.ts` prints what each share would be.
  */
-const least = { confirm: 0.6, supersede: 0.75, review: 0.3 };
+const least = { confirm: 0.6, supersede: 0.75, review: 0.3, sameSlot: 0.7 };
 
 /** More reviews than these are not opened for one statement. */
 const reviewLimit = 2;
@@ -84,17 +84,19 @@ export class Notebook {
     const changed = live
       .filter(({ known, changes }) => changes >= least.review && known.since < at && !isOpposite(known, statement))
       .toSorted((a, b) => b.changes - a.changes);
-    const repeated = live.filter(({ repeats }) => repeats >= least.confirm).toSorted((a, b) => b.repeats - a.repeats);
+    const repeated = live
+      .filter((one) => one.repeats >= least.confirm || isOfSession(one, at))
+      .toSorted((a, b) => b.repeats - a.repeats);
     if (repeated[0] !== undefined) return this.#confirm(repeated[0].known, { at, evidence, changed });
     const topics = pool.filter(({ replacedAt }) => replacedAt === null).map((one) => one.topic);
     if (isCovered(topics, topic)) return;
     if (statement.isEnded && sameKey !== undefined && !mentions(sameKey.content, statement.value))
       return isNews ? this.#keep(asNote(fact), at) : undefined;
     this.#endOpposite(statement, evidence, pool);
-    const certain = changed.find(({ known, changes }) => changes >= least.supersede && !isPart(known.topic, topic));
+    const certain = changed.find(
+      ({ known, changes }) => changes >= least.supersede && !isPart(known.topic, topic) && mayReplace(known, topic),
+    );
     const target = certain?.known ?? sameKey;
-    // What the session itself stored of it is better than a sentence about it.
-    if (live.some(({ known, changes }) => changes >= least.supersede && known.isStored && known.since >= at)) return;
     if (target?.isStored === true && target.since >= at) return;
     const others = changed.map(({ known }) => known).filter((known) => known !== target);
     if (target !== undefined) return this.#replace(target, fact, at, others);
@@ -186,6 +188,17 @@ function isOutdated(relatives: readonly Relative[], sameKey: Known | undefined, 
     if (known.replacedAt !== null) return repeats >= least.confirm && known.replacedAt > at;
     return known.since > at && changes >= least.review;
   });
+}
+
+/** What an agent stored in the same session of the same matter is better than a sentence about it, and only confirmed. */
+function isOfSession({ known, changes, repeats }: Relative, at: Date): boolean {
+  return known.isStored && known.since.getTime() === at.getTime() && changes + repeats >= least.sameSlot;
+}
+
+/** A fact under a predicate is replaced only by a sentence that says its end, or that names a thing which it names. */
+function mayReplace(known: Known, said: Topic): boolean {
+  if (!known.isStored || readsAsNote(known)) return true;
+  return (said.isEnded && !known.topic.isEnded) || countCommon(known.topic.nouns, said.nouns) > 0;
 }
 
 /** Whether a known sentence says much that a newer one does not replace: "A bay mare, stabled at Nybø, 3,200 a month". */
