@@ -38,7 +38,10 @@ const mostIntroductions = 60;
 const charactersOfName = 100;
 const charactersOfIntroduction = 160;
 
-/** Selects, as one JSON text, who is meant by a question. Null where no facts are searched, or those of the past. */
+/**
+ * Selects, as one JSON text, who is meant by a question. Null where no facts are searched, or those of the past. The OFFSET
+ * keeps the planner from reading facts by their age until enough of them have the words.
+ */
 export function selectKnownPeople(query: PeopleQuery): Prisma.Sql | null {
   const { filter, keys, ownSubjects, predicates, introducing, language } = query;
   const conditions = filter.isPast ? null : whereMemory('fact', filter);
@@ -55,9 +58,10 @@ export function selectKnownPeople(query: PeopleQuery): Prisma.Sql | null {
         FROM unnest(${[...introducing]}::text[]) phrase) phrases
       WHERE numnode(word) > 0),
     introduction AS MATERIALIZED (
-      SELECT m.subject, left(m.content, ${charactersOfIntroduction}::int) AS content FROM facts m
-      WHERE ${conditions} AND m.search_vector @@ (SELECT words FROM introducing)
-      ORDER BY m.created_at DESC, m.id LIMIT ${mostIntroductions}::int),
+      SELECT subject, content FROM (
+        SELECT m.id, m.created_at, m.subject, left(m.content, ${charactersOfIntroduction}::int) AS content FROM facts m
+        WHERE ${conditions} AND m.search_vector @@ (SELECT words FROM introducing) OFFSET 0) matching
+      ORDER BY created_at DESC, id LIMIT ${mostIntroductions}::int),
     spoken AS MATERIALIZED (
       SELECT regexp_split_to_array(lower(text), '[^[:alnum:]]+') AS words
       FROM (SELECT content AS text FROM own UNION ALL SELECT subject || ' ' || content FROM introduction) said),
