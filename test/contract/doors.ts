@@ -497,6 +497,9 @@ export async function openMcpDoor({ app }: TestApp, caller?: Caller): Promise<Do
       alsoSuperseded,
       similar,
       hidden,
+      // How a fact stands, which a write says beside what it stored.
+      isUpcoming: _isUpcoming,
+      supersededBy: _supersededBy,
       ...view
     } = toCamel(answer.structuredContent as Record<string, unknown>);
     if (typeof count === 'number') redacted = count;
