@@ -74,8 +74,8 @@ export async function createWorld(config = testConfig(), logger = createLogger(c
     ...config,
     auth: { ...config.auth, mode: 'required' },
     mcp: { ...config.mcp, sessions: true },
-    // The clock stands still: what is spent never comes back.
-    limits: { ...config.limits, requestsPerMinute: 10_000_000, burst: 1_000_000 },
+    // The clock stands still: what is spent never comes back. And the deepest documents take their time.
+    limits: { ...config.limits, requestsPerMinute: 10_000_000, burst: 1_000_000, requestTimeoutSeconds: 3600 },
   };
   const testApp = await createTestApp(settings, logger);
   await installQueue(testApp.core.db);
