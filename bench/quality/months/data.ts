@@ -37,7 +37,7 @@ export interface AgentCall {
 const folder = join(packageRoot, 'bench', 'quality', 'months');
 
 export function readMonths(half: Half): Month[] {
-  const files = readdirSync(folder).filter((file) => file.endsWith(`.${half}.json`));
+  const files = readdirSync(folder).filter((file) => file.startsWith('month-') && file.endsWith(`.${half}.json`));
   return files.toSorted().map((file) => ({ ...(readJson(file) as Month), name: file.split('.')[0] ?? file }));
 }
 
