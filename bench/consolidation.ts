@@ -20,7 +20,9 @@ import {
   type Item,
   type LabelledText,
   type ScoredText,
+  type Share,
 } from './quality/consolidation/score.ts';
+import { listSpanItems, readSessions, scoreSession, type SpanScore } from './quality/consolidation/spans.ts';
 import { fillAgentStore, readPair, type NoteChange, type Outcome } from './quality/consolidation/stores.ts';
 
 /** `--held-out` scores the other half; `--details` prints what was missed and what is wrong. */
@@ -76,6 +78,7 @@ async function measure(context: MemoryContext, engine: ConsolidationEngine): Pro
     { what: 'items from texts with nothing to keep', value: String(countFalseAlarms(scored)) },
     { what: 'items that match a `never` pattern', value: String(scored.flatMap((one) => one.violations).length) },
     { what: 'milliseconds an episode', value: milliseconds(took / texts.length) },
+    ...(await measureSessions(context, engine)),
     ...(await measureForeign(context, engine)),
   ];
 }
@@ -86,6 +89,15 @@ async function extract(
   content: string,
   observedAt: string,
 ): Promise<Item[]> {
+  return listItems(await propose(context, engine, content, observedAt));
+}
+
+async function propose(
+  context: MemoryContext,
+  engine: ConsolidationEngine,
+  content: string,
+  observedAt: string,
+): Promise<ConsolidationOutput> {
   const at = new Date(observedAt);
   const episode = {
     id: 'episode',
@@ -98,7 +110,7 @@ async function extract(
   };
   const claim = { runId: 'run', butler: 'home', worker: 'bench', engine: engine.name, leaseExpiresAt: at };
   const { output } = await engine.extract(context, { ...claim, episodes: [episode] }, new AbortController().signal);
-  return listItems(output as ConsolidationOutput);
+  return output as ConsolidationOutput;
 }
 
 function figuresOf(what: string, scored: readonly ScoredText[]): Figure[] {
@@ -134,6 +146,27 @@ async function measureForeign(context: MemoryContext, engine: ConsolidationEngin
       value: describeShare({ found: held, of: texts.length }),
     },
   ];
+}
+
+/** Sessions that the judge was trained on, and those set aside. */
+async function measureSessions(context: MemoryContext, engine: ConsolidationEngine): Promise<Figure[]> {
+  if (half === 'held-out') return [];
+  const scores: { isValidation: boolean; score: SpanScore }[] = [];
+  for (const session of readSessions()) {
+    const items = listSpanItems(await propose(context, engine, session.content, session.observedAt));
+    scores.push({ isValidation: session.isValidation, score: scoreSession(session, items) });
+  }
+  return [false, true].flatMap((isValidation) => {
+    const those = scores.filter((one) => one.isValidation === isValidation).map(({ score }) => score);
+    const sum = (pick: (score: SpanScore) => Share): string =>
+      describeShare(those.map(pick).reduce(addShares, { found: 0, of: 0 }));
+    const what = isValidation ? 'sessions set aside' : 'sessions trained on';
+    return [
+      { what: `${what}: recall of facts`, value: sum(({ facts }) => facts) },
+      { what: `${what}: recall of rules`, value: sum(({ rules }) => rules) },
+      { what: `${what}: precision`, value: sum(({ precision }) => precision) },
+    ];
+  });
 }
 
 async function measureChanges(core: MemoryCore, engine: ConsolidationEngine): Promise<Figure[]> {

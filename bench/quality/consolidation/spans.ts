@@ -1,3 +1,4 @@
+import type { ConsolidationOutput } from '../../../src/lifecycle/consolidation/output.ts';
 import { readSet, type Share } from './score.ts';
 
 /** A part of a session that a person labelled: worth keeping as a fact or a rule, or not. */
@@ -34,6 +35,16 @@ export function readSessions(): LabelledSession[] {
       spans: session.spans.map((span) => ({ ...span, text: span.text.replace(/^(?:User|Assistant): /, '') })),
     })),
   );
+}
+
+export function listSpanItems({ new_facts = [], new_rules = [] }: ConsolidationOutput): SpanItem[] {
+  const itemOf = (kind: SpanItem['kind'], content: string, evidence: readonly { quote: string }[]): SpanItem => {
+    return { kind, content, quote: evidence.map(({ quote }) => quote).join(' ') };
+  };
+  return [
+    ...(new_facts ?? []).map(({ content, evidence }) => itemOf('fact', content, evidence)),
+    ...(new_rules ?? []).map(({ content, evidence }) => itemOf('rule', content, evidence)),
+  ];
 }
 
 function wordsOf(text: string): Set<string> {

@@ -81,6 +81,40 @@ describe('a sentence', () => {
   });
 });
 
+describe('a sentence that is kept whole', () => {
+  it.each([
+    ['The user showed his list. Tortoise: Elmo, sleeps in the shed.', 'Tortoise: Elmo, sleeps in the shed'],
+    [
+      'User likes it here. Ladder borrowed from the Okonkwos, back by 3 June.',
+      'Ladder borrowed from the Okonkwos, back by 3 June 2026',
+    ],
+    ['The spare fuses lie behind the boiler, says the user.', 'The spare fuses lie behind the boiler, says the user'],
+    [
+      "User's niece Ama, who teaches chemistry in Kumasi, visits in May.",
+      "User's niece Ama, who teaches chemistry in Kumasi, visits in May 2026",
+    ],
+    ['I told the user about the boat. The key hangs at the harbour office.', 'The key hangs at the harbour office'],
+  ])('says what was said: %s', (text, content) => {
+    expect(contentsOf(text)).toContain(content);
+  });
+
+  it.each([
+    ['Dr. Osei raised her dose. Her next visit is on 4 May.', 'Her next visit is on 4 May 2026'],
+    ['User has a friend, Marta. She is allergic to nuts.', 'She is allergic to nuts'],
+    ['The user corrected herself: Kofi lands on 2 May. He is bringing his wife.', 'He is bringing his wife'],
+    ['User lives alone. She sings in a choir.', 'User sings in a choir'],
+    ['She moves to Osaka on 4 May. She found a flat.', 'User found a flat'],
+  ])('names a person only where it is certain: %s', (text, content) => {
+    expect(contentsOf(text)).toContain(content);
+  });
+
+  it('gives no order that nobody can be named for', () => {
+    const text = 'New prices from 3 May. Recommend the blue one to everybody. Use the red one on Sundays.';
+    const found = readEpisode(text, day).map(({ statement }) => statement);
+    expect(found.every((statement) => statement.says === 'fact' && !statement.mayBeRule)).toBe(true);
+  });
+});
+
 describe('a speaker', () => {
   it('who is not the user says nothing about the user', () => {
     expect(contentsOf('User: hello\nAssistant: I live in Lisbon.\nI like tea.\nUser: I like coffee.')).toEqual([

@@ -163,6 +163,9 @@ const writtenDates: readonly RegExp[] = [
   pattern(`${anyMonth} (?:the )?(?<date>\\d{1,2}(?:st|nd|rd|th)?)(?!:|\\d|[,.]\\d|,? \\d{4})`),
 ];
 
+/** "lent until 3 June": that day is to come, though the verb is past. */
+const untilThen = /\b(?:by|until|till|due|before|starting|through|expires?)(?: on)?(?: the)? $/i;
+
 /** Keeps a date of a day and month as it is written, and adds the year that is meant. */
 function addYears(text: string, at: Moment): string {
   if (yearly.test(text)) return text;
@@ -170,11 +173,12 @@ function addYears(text: string, at: Moment): string {
     (changed, said) =>
       changed.replace(said, (whole: string, ...rest: unknown[]) => {
         const { date = '', month: name = '' } = rest.at(-1) as Record<string, string | undefined>;
+        const isAhead = untilThen.test(changed.slice(0, rest.at(-3) as number));
         const place = months.findIndex((one) => one.startsWith(name.toLowerCase().slice(0, 3)));
         if (name === 'may') return whole;
         const day = Number.parseInt(date, 10);
         const isMonthFirst = whole.startsWith(name);
-        return `${whole}${isMonthFirst ? ',' : ''} ${calendar(at, place, Number.isNaN(day) ? 15 : day).getUTCFullYear()}`;
+        return `${whole}${isMonthFirst ? ',' : ''} ${calendar(isAhead ? { day: at.day, isPast: false } : at, place, Number.isNaN(day) ? 15 : day).getUTCFullYear()}`;
       }),
     text,
   );
