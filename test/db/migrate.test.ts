@@ -129,6 +129,7 @@ describe('receipts', () => {
     subjectPenalty: null,
     matchScore: null,
     tokenSimilarity: null,
+    wholeSimilarity: null,
   };
   const plain = { relevance: 0, importance: 0.5, recency: 1, confidence: 1, maturityWeight: 1, baseline: 0 };
 
