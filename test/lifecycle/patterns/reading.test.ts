@@ -25,6 +25,7 @@ describe('the content of a statement', () => {
     ['I am flying to Oslo tomorrow.', 'User is flying to Oslo on 2026-03-02'],
     ["Don't call me before 9 am.", 'Do not call the user before 9 am'],
     ['Whenever I ask for a route, show my usual one.', "Whenever the user asks for a route, show the user's usual one"],
+    ['User mentioned being left-handed, so the butler moved the mouse.', 'User is left-handed'],
     ['Please remember that my locker is on the third floor.', "User's locker is on the third floor"],
   ])('is a sentence in the third person: %s', (text, contents) => {
     expect(contentsOf(text)).toEqual(contents.split('|'));

@@ -20,7 +20,7 @@ const tells =
 const asides =
   '(?:,? (?:in the same breath|by the way|quite by the way|to me|today|yesterday|again|earlier|in passing|along the way|over the phone|in the chat))*';
 const report = new RegExp(
-  `^(?:(?:today|yesterday|earlier|in passing|later|then|along the way),? )?${speaker}${adverbs} ${tells}${asides}(?: (?:the|a|his|her|their) [\\p{L}' -]{2,40}(?=:))?(?<colon>:|,)?(?<that> that)?,? (?<rest>.+)$`,
+  `^(?:(?:today|yesterday|earlier|in passing|later|then|along the way),? )?${speaker}${adverbs} (?<verb>${tells})${asides}(?: (?:the|a|his|her|their) [\\p{L}' -]{2,40}(?=:))?(?<colon>:|,)?(?<that> that)?,? (?<rest>.+)$`,
   'u',
 );
 const lateReport = new RegExp(
@@ -58,6 +58,16 @@ const between = new RegExp(
 const standingRequest =
   /\b(?:asked|asks|requested|requests|wants?|wanted|ordered) (?:that|not to|to be)\b|\b(?:from (?:now|here) on|henceforth|always|never|in (?:the )?future|every|each|any ?more|no longer|next time|whenever|until further notice|by default|instead of)\b/i;
 
+/** What the butler did about it: "…, so the butler changed the pasta". */
+const consequence = /,? (?:and )?so (?:the )?(?:butler|assistant) [^;]+$/;
+
+/** "mentioned being vegan" says that the speaker is. After "said", a gerund may be the subject of the rest. */
+function finishGerund({ verb = '', speaker: whom = '', rest = '' }: Record<string, string | undefined>): string {
+  const gerund = /^(?:being|having)\b/.exec(rest)?.[0];
+  if (gerund === undefined || !/^(?:mention|admit|disclos|confirm|report)/.test(verb)) return rest;
+  return `${whom} ${gerund === 'being' ? 'is' : 'has'}${rest.slice(gerund.length)}`;
+}
+
 /** "said good night" says nothing, "said she is tired" does. */
 function saysSomething({ that, colon, rest = '' }: Record<string, string | undefined>): boolean {
   return (
@@ -71,7 +81,7 @@ function saysSomething({ that, colon, rest = '' }: Record<string, string | undef
 
 /** Takes away greetings, headings and "User mentioned that". */
 export function unframe(text: string): Framed {
-  let rest = text;
+  let rest = text.replace(consequence, '');
   let isToRemember = false;
   for (let step = 0; step < 4; step += 1) {
     const opened = rest.replace(openings, '');
@@ -86,7 +96,7 @@ export function unframe(text: string): Framed {
   const found = report.exec(rest)?.groups ?? (request.test(rest) ? lateReport.exec(rest)?.groups : undefined);
   if (found !== undefined && saysSomething(found)) {
     const isDirect = /^"?(?:I|my|we)\b/i.test(found['rest'] ?? '') && found['colon'] !== undefined;
-    return frame((found['rest'] ?? '').replace(/^"|"$/g, ''), {
+    return frame(finishGerund(found).replace(/^"|"$/g, ''), {
       speaker: found['speaker'] ?? null,
       isDirect,
       isToRemember,
