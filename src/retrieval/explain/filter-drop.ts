@@ -39,7 +39,7 @@ function scopeDrop({ type, row }: Memory, { visibleButler, visibleScopes }: Memo
 }
 
 function typeDrop({ type }: Memory, { types }: MemoryFilter): FilterDrop | null {
-  return types.includes(type) ? null : { stage: 'type', reason: `it is a ${type}; asked for: ${types.join(', ')}` };
+  return types.includes(type) ? null : { stage: 'type', reason: `its type is ${type}; asked for: ${types.join(', ')}` };
 }
 
 function goneDrop({ type, row }: Memory, { at, validity }: MemoryFilter): FilterDrop | null {
