@@ -2,7 +2,6 @@ import type { MemoryCore } from '../src/create-memory.ts';
 import { createTenantContext, type MemoryContext } from '../src/memory/context.ts';
 import { createEngine } from '../src/lifecycle/consolidation/engines/create-engine.ts';
 import type { ConsolidationEngine } from '../src/lifecycle/consolidation/engine.ts';
-import type { ConsolidationOutput } from '../src/lifecycle/consolidation/output.ts';
 import { milliseconds, type Benchmark, type Figure } from './benchmark.ts';
 import { withEmbeddedCore } from './own-embedded-core.ts';
 import {
@@ -22,6 +21,7 @@ import {
   type ScoredText,
   type Share,
 } from './quality/consolidation/score.ts';
+import { propose } from './quality/consolidation/propose.ts';
 import { listSpanItems, readSessions, scoreSession, type SpanScore } from './quality/consolidation/spans.ts';
 import { fillAgentStore, readPair, type NoteChange, type Outcome } from './quality/consolidation/stores.ts';
 
@@ -90,27 +90,6 @@ async function extract(
   observedAt: string,
 ): Promise<Item[]> {
   return listItems(await propose(context, engine, content, observedAt));
-}
-
-async function propose(
-  context: MemoryContext,
-  engine: ConsolidationEngine,
-  content: string,
-  observedAt: string,
-): Promise<ConsolidationOutput> {
-  const at = new Date(observedAt);
-  const episode = {
-    id: 'episode',
-    sessionId: null,
-    content,
-    segments: [],
-    importance: 5,
-    createdAt: at,
-    observedAt: at,
-  };
-  const claim = { runId: 'run', butler: 'home', worker: 'bench', engine: engine.name, leaseExpiresAt: at };
-  const { output } = await engine.extract(context, { ...claim, episodes: [episode] }, new AbortController().signal);
-  return output as ConsolidationOutput;
 }
 
 function figuresOf(what: string, scored: readonly ScoredText[]): Figure[] {

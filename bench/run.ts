@@ -23,6 +23,7 @@ import { reembed } from './reembed.ts';
 import { roundTrips } from './round-trips.ts';
 import { startUp } from './start-up.ts';
 import { statebench } from './statebench.ts';
+import { tenSentences } from './ten-sentences.ts';
 
 const benchmarks: Record<string, Benchmark> = {
   claim,
@@ -44,6 +45,7 @@ const benchmarks: Record<string, Benchmark> = {
   'round-trips': roundTrips,
   'start-up': startUp,
   statebench,
+  'ten-sentences': tenSentences,
 };
 
 /** What starts with -- is an option that the benchmark itself reads. */
