@@ -13,10 +13,10 @@ const built = join(packageRoot, 'dist', 'src');
 
 /** What each part alone adds to a Node.js process that does nothing else. `home` is a directory of its own. */
 const parts: [what: string, script: string][] = [
-  ['the modules of the server', `await import(built + '/server.js')`],
+  ['the modules of the server', `await import(built + '/http/server.js')`],
   [
     'the embedded database, opened',
-    `const { openPglite } = await import(built + '/db/pglite-engine.js');
+    `const { openPglite } = await import(built + '/db/engines/pglite-engine.js');
      const engine = await openPglite({ home, name: 'memory', statementTimeoutMs: 60000 });
      await engine.pool.query('SELECT count(*) FROM facts');`,
   ],
