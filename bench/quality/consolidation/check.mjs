@@ -203,6 +203,22 @@ for (const half of halves) {
     add('stores known changed', said.flatMap(({ changes }) => changes).length);
   }
 }
+// Checks the pairs. Rejects a repeated pair, because it would weigh twice in training or carry two labels.
+for (const name of ['pairs', 'pairs-2', 'pairs-3', 'pairs-validation']) {
+  const list = load(`${name}.development.json`);
+  add(name, list.length);
+  for (const pair of list) {
+    const { first, second, relation } = pair;
+    const isFact = typeof first === 'object' && first?.subject && first.predicate && first.content;
+    if (!(isFact || (typeof first === 'string' && first)) || typeof second !== 'string' || !second)
+      bad(name, 'field', JSON.stringify(pair));
+    if (!['changes', 'repeats', 'beside'].includes(relation)) bad(name, 'relation', JSON.stringify(pair));
+    const key = `p:${JSON.stringify([first, second])}`;
+    if (ids.has(key)) bad(name, 'pair repeated', JSON.stringify(pair));
+    ids.add(key);
+    add(`${name} ${relation}`);
+  }
+}
 console.log(total);
 console.log(problems ? `${problems} problems` : 'no problems');
 process.exitCode = problems ? 1 : 0;
