@@ -165,10 +165,14 @@ for (const half of halves) {
     }
   }
 }
-{
-  // 14 people, each with 30 known notes and 22 notes that came weeks later: 10 change a known one, 3 repeat one, 9 neither.
-  const stores = load('stores.development.json');
-  if (stores.length !== 14) bad('stores', 'must be 14', stores.length);
+// Known notes of a person and notes that came weeks later, with how many of those change a known one, repeat one or do neither.
+for (const [set, size] of Object.entries({
+  stores: { stores: 14, known: 30, facts: 5, changes: 10, repeats: 3, neither: 9 },
+  'stores-2': { stores: 9, known: 24, facts: 0, changes: 8, repeats: 3, neither: 13 },
+})) {
+  const stores = load(`${set}.development.json`);
+  const saidSize = size.changes + size.repeats + size.neither;
+  if (stores.length !== size.stores) bad(set, `must be ${size.stores}`, stores.length);
   const texts = new Set();
   const checkText = (name, text) => {
     if (typeof text !== 'string' || !text.trim()) bad(name, 'text must not be blank', text);
@@ -178,9 +182,9 @@ for (const half of halves) {
   for (const { name, known, said } of stores) {
     once(name);
     const facts = known.filter((item) => typeof item !== 'string');
-    if (known.length !== 30) bad(name, 'must have 30 known notes', known.length);
-    if (facts.length !== 5) bad(name, 'must have 5 stored facts', facts.length);
-    if (said.length !== 22) bad(name, 'must have 22 said notes', said.length);
+    if (known.length !== size.known) bad(name, `must have ${size.known} known notes`, known.length);
+    if (facts.length !== size.facts) bad(name, `must have ${size.facts} stored facts`, facts.length);
+    if (said.length !== saidSize) bad(name, `must have ${saidSize} said notes`, said.length);
     for (const item of known) {
       if (typeof item !== 'string' && !(item.subject && item.predicate && item.content)) bad(name, 'fact field', item);
       checkText(name, typeof item === 'string' ? item : `${item.subject} | ${item.predicate} | ${item.content}`);
@@ -197,10 +201,10 @@ for (const half of halves) {
     for (const index of indexes) if (!(Number.isInteger(index) && known[index])) bad(name, 'index out of range', index);
     // A note that is changed twice or both changed and repeated would make the result depend on the order.
     if (new Set(indexes).size !== indexes.length) bad(name, 'known note is named twice', indexes.join());
-    if (counts.changes !== 10 || counts.repeats !== 3 || counts.neither !== 9) bad(name, 'counts', counts);
-    add('stores said', said.length);
-    for (const [relation, n] of Object.entries(counts)) add(`stores said ${relation}`, n);
-    add('stores known changed', said.flatMap(({ changes }) => changes).length);
+    if (Object.entries(counts).some(([relation, n]) => n !== size[relation])) bad(name, 'counts', counts);
+    add(`${set} said`, said.length);
+    for (const [relation, n] of Object.entries(counts)) add(`${set} said ${relation}`, n);
+    add(`${set} known changed`, said.flatMap(({ changes }) => changes).length);
   }
 }
 // Checks the pairs. Rejects a repeated pair, because it would weigh twice in training or carry two labels.
