@@ -166,41 +166,50 @@ for (const half of halves) {
   }
 }
 {
-  // 14 people, each with 30 known notes and 22 notes that came weeks later: 10 change a known one, 3 repeat one, 9 neither.
-  const stores = load('stores.development.json');
-  if (stores.length !== 14) bad('stores', 'must be 14', stores.length);
+  // People, each with known notes and notes that came weeks later and change a known one, repeat one or do neither.
+  const sets = {
+    stores: { people: 14, known: 30, facts: 5, changes: 10, repeats: 3, neither: 9 },
+    'stores-3': { people: 9, known: 24, facts: 0, changes: 8, repeats: 3, neither: 13 },
+  };
   const texts = new Set();
   const checkText = (name, text) => {
     if (typeof text !== 'string' || !text.trim()) bad(name, 'text must not be blank', text);
     else if (texts.has(text.toLowerCase())) bad(name, 'text repeated', text);
     else texts.add(text.toLowerCase());
   };
-  for (const { name, known, said } of stores) {
-    once(name);
-    const facts = known.filter((item) => typeof item !== 'string');
-    if (known.length !== 30) bad(name, 'must have 30 known notes', known.length);
-    if (facts.length !== 5) bad(name, 'must have 5 stored facts', facts.length);
-    if (said.length !== 22) bad(name, 'must have 22 said notes', said.length);
-    for (const item of known) {
-      if (typeof item !== 'string' && !(item.subject && item.predicate && item.content)) bad(name, 'fact field', item);
-      checkText(name, typeof item === 'string' ? item : `${item.subject} | ${item.predicate} | ${item.content}`);
+  for (const [set, expected] of Object.entries(sets)) {
+    const stores = load(`${set}.development.json`);
+    if (stores.length !== expected.people) bad(set, `must be ${expected.people}`, stores.length);
+    for (const { name, known, said } of stores) {
+      once(name);
+      const facts = known.filter((item) => typeof item !== 'string');
+      if (known.length !== expected.known) bad(name, `must have ${expected.known} known notes`, known.length);
+      if (facts.length !== expected.facts) bad(name, `must have ${expected.facts} stored facts`, facts.length);
+      for (const item of known) {
+        if (typeof item !== 'string' && !(item.subject && item.predicate && item.content))
+          bad(name, 'fact field', item);
+        checkText(name, typeof item === 'string' ? item : `${item.subject} | ${item.predicate} | ${item.content}`);
+      }
+      const counts = { changes: 0, repeats: 0, neither: 0 };
+      for (const { text, changes, repeats, note: reason } of said) {
+        checkText(name, text);
+        if (reason !== undefined && !reason) bad(name, 'note must not be blank', text);
+        if (changes.length > 2 || repeats.length > 1) bad(name, 'too many indexes', text);
+        if (changes.length && repeats.length) bad(name, 'both changes and repeats', text);
+        counts[changes.length ? 'changes' : repeats.length ? 'repeats' : 'neither'] += 1;
+      }
+      const indexes = said.flatMap(({ changes, repeats }) => [...changes, ...repeats]);
+      for (const index of indexes)
+        if (!(Number.isInteger(index) && known[index])) bad(name, 'index out of range', index);
+      // A note that is changed twice or both changed and repeated would make the result depend on the order.
+      if (new Set(indexes).size !== indexes.length) bad(name, 'known note is named twice', indexes.join());
+      for (const [relation, n] of Object.entries(counts)) {
+        if (n !== expected[relation]) bad(name, relation, `must be ${expected[relation]}`, n);
+        add(`${set} said ${relation}`, n);
+      }
+      add(`${set} said`, said.length);
+      add(`${set} known changed`, said.flatMap(({ changes }) => changes).length);
     }
-    const counts = { changes: 0, repeats: 0, neither: 0 };
-    for (const { text, changes, repeats, note: reason } of said) {
-      checkText(name, text);
-      if (reason !== undefined && !reason) bad(name, 'note must not be blank', text);
-      if (changes.length > 2 || repeats.length > 1) bad(name, 'too many indexes', text);
-      if (changes.length && repeats.length) bad(name, 'both changes and repeats', text);
-      counts[changes.length ? 'changes' : repeats.length ? 'repeats' : 'neither'] += 1;
-    }
-    const indexes = said.flatMap(({ changes, repeats }) => [...changes, ...repeats]);
-    for (const index of indexes) if (!(Number.isInteger(index) && known[index])) bad(name, 'index out of range', index);
-    // A note that is changed twice or both changed and repeated would make the result depend on the order.
-    if (new Set(indexes).size !== indexes.length) bad(name, 'known note is named twice', indexes.join());
-    if (counts.changes !== 10 || counts.repeats !== 3 || counts.neither !== 9) bad(name, 'counts', counts);
-    add('stores said', said.length);
-    for (const [relation, n] of Object.entries(counts)) add(`stores said ${relation}`, n);
-    add('stores known changed', said.flatMap(({ changes }) => changes).length);
   }
 }
 // Checks the pairs. Rejects a repeated pair, because it would weigh twice in training or carry two labels.
