@@ -165,46 +165,52 @@ for (const half of halves) {
     }
   }
 }
-// Known notes of a person and notes that came weeks later, with how many of those change a known one, repeat one or do neither.
-for (const [set, size] of Object.entries({
-  stores: { stores: 14, known: 30, facts: 5, changes: 10, repeats: 3, neither: 9 },
-  'stores-2': { stores: 9, known: 24, facts: 0, changes: 8, repeats: 3, neither: 13 },
-})) {
-  const stores = load(`${set}.development.json`);
-  const saidSize = size.changes + size.repeats + size.neither;
-  if (stores.length !== size.stores) bad(set, `must be ${size.stores}`, stores.length);
+{
+  // People, each with known notes and notes that came weeks later and change a known one, repeat one or do neither.
+  const sets = {
+    stores: { people: 14, known: 30, facts: 5, changes: 10, repeats: 3, neither: 9 },
+    'stores-2': { people: 9, known: 24, facts: 0, changes: 8, repeats: 3, neither: 13 },
+    'stores-3': { people: 9, known: 24, facts: 0, changes: 8, repeats: 3, neither: 13 },
+  };
   const texts = new Set();
   const checkText = (name, text) => {
     if (typeof text !== 'string' || !text.trim()) bad(name, 'text must not be blank', text);
     else if (texts.has(text.toLowerCase())) bad(name, 'text repeated', text);
     else texts.add(text.toLowerCase());
   };
-  for (const { name, known, said } of stores) {
-    once(name);
-    const facts = known.filter((item) => typeof item !== 'string');
-    if (known.length !== size.known) bad(name, `must have ${size.known} known notes`, known.length);
-    if (facts.length !== size.facts) bad(name, `must have ${size.facts} stored facts`, facts.length);
-    if (said.length !== saidSize) bad(name, `must have ${saidSize} said notes`, said.length);
-    for (const item of known) {
-      if (typeof item !== 'string' && !(item.subject && item.predicate && item.content)) bad(name, 'fact field', item);
-      checkText(name, typeof item === 'string' ? item : `${item.subject} | ${item.predicate} | ${item.content}`);
+  for (const [set, expected] of Object.entries(sets)) {
+    const stores = load(`${set}.development.json`);
+    if (stores.length !== expected.people) bad(set, `must be ${expected.people}`, stores.length);
+    for (const { name, known, said } of stores) {
+      once(name);
+      const facts = known.filter((item) => typeof item !== 'string');
+      if (known.length !== expected.known) bad(name, `must have ${expected.known} known notes`, known.length);
+      if (facts.length !== expected.facts) bad(name, `must have ${expected.facts} stored facts`, facts.length);
+      for (const item of known) {
+        if (typeof item !== 'string' && !(item.subject && item.predicate && item.content))
+          bad(name, 'fact field', item);
+        checkText(name, typeof item === 'string' ? item : `${item.subject} | ${item.predicate} | ${item.content}`);
+      }
+      const counts = { changes: 0, repeats: 0, neither: 0 };
+      for (const { text, changes, repeats, note: reason } of said) {
+        checkText(name, text);
+        if (reason !== undefined && !reason) bad(name, 'note must not be blank', text);
+        if (changes.length > 2 || repeats.length > 1) bad(name, 'too many indexes', text);
+        if (changes.length && repeats.length) bad(name, 'both changes and repeats', text);
+        counts[changes.length ? 'changes' : repeats.length ? 'repeats' : 'neither'] += 1;
+      }
+      const indexes = said.flatMap(({ changes, repeats }) => [...changes, ...repeats]);
+      for (const index of indexes)
+        if (!(Number.isInteger(index) && known[index])) bad(name, 'index out of range', index);
+      // A note that is changed twice or both changed and repeated would make the result depend on the order.
+      if (new Set(indexes).size !== indexes.length) bad(name, 'known note is named twice', indexes.join());
+      for (const [relation, n] of Object.entries(counts)) {
+        if (n !== expected[relation]) bad(name, relation, `must be ${expected[relation]}`, n);
+        add(`${set} said ${relation}`, n);
+      }
+      add(`${set} said`, said.length);
+      add(`${set} known changed`, said.flatMap(({ changes }) => changes).length);
     }
-    const counts = { changes: 0, repeats: 0, neither: 0 };
-    for (const { text, changes, repeats, note: reason } of said) {
-      checkText(name, text);
-      if (reason !== undefined && !reason) bad(name, 'note must not be blank', text);
-      if (changes.length > 2 || repeats.length > 1) bad(name, 'too many indexes', text);
-      if (changes.length && repeats.length) bad(name, 'both changes and repeats', text);
-      counts[changes.length ? 'changes' : repeats.length ? 'repeats' : 'neither'] += 1;
-    }
-    const indexes = said.flatMap(({ changes, repeats }) => [...changes, ...repeats]);
-    for (const index of indexes) if (!(Number.isInteger(index) && known[index])) bad(name, 'index out of range', index);
-    // A note that is changed twice or both changed and repeated would make the result depend on the order.
-    if (new Set(indexes).size !== indexes.length) bad(name, 'known note is named twice', indexes.join());
-    if (Object.entries(counts).some(([relation, n]) => n !== size[relation])) bad(name, 'counts', counts);
-    add(`${set} said`, said.length);
-    for (const [relation, n] of Object.entries(counts)) add(`${set} said ${relation}`, n);
-    add(`${set} known changed`, said.flatMap(({ changes }) => changes).length);
   }
 }
 // Checks the pairs. Rejects a repeated pair, because it would weigh twice in training or carry two labels.
