@@ -1,6 +1,8 @@
 import { listOpenReviewsAmong } from '../../db/queries/reviews.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import { isNote, readsAsNote } from '../../memory/facts/note-key.ts';
+import { readPeriod } from '../../memory/facts/stated-period.ts';
+import { isUpcoming } from '../../memory/facts/valid-time.ts';
 import { handleOf } from '../../shared/handles.ts';
 import type { LoadedMemory } from './load.ts';
 import { drop, type Ranked } from './ranked.ts';
@@ -11,7 +13,7 @@ import { drop, type Ranked } from './ranked.ts';
  * question much worse, it says nothing about what was asked, and both stay.
  */
 export async function preferNewer(
-  { db }: MemoryContext,
+  { db, now }: MemoryContext,
   lists: readonly Ranked<LoadedMemory>[][],
 ): Promise<Ranked<LoadedMemory>[][]> {
   const facts = lists.flat().flatMap(({ memory }) => (memory.type === 'fact' ? [memory] : []));
@@ -19,14 +21,19 @@ export async function preferNewer(
   if (ids.size < 2) return [...lists];
   // Looking alike says nothing of facts that agents stored: the codes of two lockers look alike, and both hold.
   const kept = new Set(facts.filter(({ row }) => readsAsNote(row) && !isNote(row)).map(({ id }) => id));
+  // A value of a later day leaves the present one as it is.
+  const upcoming = new Set(
+    facts.filter(({ row }) => isUpcoming({ validFrom: readPeriod(row.content).from }, now())).map(({ id }) => id),
+  );
   const reviews = (await listOpenReviewsAmong(db.client, [...ids])).filter(
-    ({ kind, newerId, olderId }) => kind === 'note_change' || (kept.has(newerId) && kept.has(olderId)),
+    ({ kind, newerId, olderId }) =>
+      !upcoming.has(newerId) && (kind === 'note_change' || (kept.has(newerId) && kept.has(olderId))),
   );
   return lists.map((list) => reviews.reduce(settle, list));
 }
 
-/** Share of the older one's relevance that the newer must have. */
-const leastShare = 0.2;
+/** Share of the relevance of the older one that the newer must have by itself. */
+const leastShare = 0.25;
 
 function settle(
   list: Ranked<LoadedMemory>[],
