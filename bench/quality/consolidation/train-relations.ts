@@ -1,19 +1,19 @@
 // node --import tsx bench/quality/consolidation/train-relations.ts: trains the judge that tells whether a statement changes or
-// repeats a known one, on the development pairs, and writes its weights. Prints what it would say of pairs that it was not
-// trained on (five folds), and of the validation pairs.
+// repeats a known one, on the development stores and pairs, and writes its weights. Prints what heads that were trained on
+// other stores say of each store, and what the final ones say of the stores and pairs that are set aside.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { modelKey, type Embedder } from '../../../src/embedding/embedder.ts';
 import {
   cosineOf,
   inputOf,
-  leastCosine,
   likelihoodsOf,
+  standingOf,
+  sumOf,
   type Compared,
-  type Likelihoods,
-  type PairInput,
   type RelationHead,
   type RelationHeads,
+  type Standing,
 } from '../../../src/lifecycle/consolidation/engines/patterns/relation-judge.ts';
 import { topicOf } from '../../../src/lifecycle/consolidation/engines/patterns/topic.ts';
 import { packageRoot } from '../../../src/shared/package-root.ts';
@@ -21,104 +21,202 @@ import { withEmbeddedCore } from '../../own-embedded-core.ts';
 import { readSet } from './score.ts';
 import type { NoteChange } from './stores.ts';
 
-const relations = ['changes', 'repeats', 'beside'] as const;
-type Relation = (typeof relations)[number];
+type Known = string | { subject: string; predicate: string; content: string };
 
 interface Pair {
-  first: string | { subject: string; predicate: string; content: string };
+  first: Known;
   second: string;
-  relation: Relation;
+  relation: 'changes' | 'repeats' | 'beside';
 }
 
+/** What is known, and what is said later: of each, which of the known it changes or repeats. */
+interface Store {
+  name: string;
+  known: readonly Known[];
+  said: readonly { text: string; changes: readonly number[]; repeats: readonly number[]; beside?: readonly number[] }[];
+}
+
+/** A statement beside one of the known sentences that are nearest to it. */
 interface Example {
-  pair: PairInput;
-  relation: Relation;
+  older: Compared;
+  newer: Compared;
+  standing: Standing;
+  outcome: number;
   weight: number;
+}
+
+/** A statement with its examples. */
+interface Said {
+  statement: Compared;
+  tellsChange: boolean;
+  examples: readonly Example[];
   fold: number;
 }
 
 /** What a head is trained on: its inputs, and which of the outcomes is right. */
 interface Row {
-  input: readonly number[];
+  input: ArrayLike<number>;
   outcome: number;
   weight: number;
 }
 
-const folds = 5;
-/** Of the heads of relations and of the head that tells what belongs together. */
-const penalties = { relation: 0.03, together: 0.01 };
+const folds = 4;
+const penalties = { relation: 0.003, tells: 0.1 };
 const steps = 300;
-
-type Vectors = ReadonlyMap<string, Float32Array>;
+/** Sentences of a store that a statement is compared with: the engine compares about as many. */
+const nearest = 10;
+/** Pairs make a store: the firsts of so many are known together. */
+const pairsOfStore = 30;
+/** Of a sentence that the labels call neither changed nor repeated, beside one that they name. */
+const unnamedWeight = 0.15;
+/** Stores at the end of each file that are set aside. */
+const setAside = { stores: 4, 'stores-2': 2, 'stores-3': 2 };
 
 function withoutStop(text: string): string {
   return text.replace(/[.!]+$/, '');
 }
 
-function comparedOf(vectors: Vectors, given: Pair['first']): Compared {
-  const topic =
-    typeof given === 'string'
-      ? topicOf('user', withoutStop(given), null)
-      : topicOf(given.subject, given.content, given.predicate);
-  return { topic, vector: vectors.get(topic.content) ?? new Float32Array() };
+function topicOfKnown(given: Known): Compared['topic'] {
+  return typeof given === 'string'
+    ? topicOf('user', withoutStop(given), null)
+    : topicOf(given.subject, given.content, given.predicate);
 }
 
-/** A pair that changes nothing changes nothing the other way round, either. */
-function examplesOf(vectors: Vectors, { first, second, relation }: Pair, fold: number): Example[] {
-  const [known, said] = [comparedOf(vectors, first), comparedOf(vectors, second)];
-  const example = { pair: inputOf(known, said), relation, weight: 1, fold };
-  return relation === 'changes' ? [example] : [example, { ...example, pair: inputOf(said, known), weight: 0.5 }];
-}
-
-/** Sentences of different pairs, the nearest and some others: nearly all of them have nothing to do with each other. */
-function examplesApart(vectors: Vectors, pairs: readonly Pair[]): Example[] {
-  const firsts = pairs.map(({ first }) => comparedOf(vectors, first));
-  return pairs.flatMap(({ second }, place) => {
-    const said = comparedOf(vectors, second);
-    const others = firsts
-      .flatMap((known, at) => (at === place ? [] : { known, cosine: cosineOf(known.vector, said.vector) }))
-      .filter(({ cosine }) => cosine >= leastCosine)
-      .toSorted((a, b) => b.cosine - a.cosine);
-    const chosen = others
-      .filter((_, at) => at < nearest || at % (others.length / sampled) < 1)
-      .slice(0, nearest + sampled);
-    return chosen.map(({ known }): Example => {
-      return { pair: inputOf(known, said), relation: 'beside', weight: 0.15, fold: place % folds };
+/** One first may stand in several pairs: it is known once. */
+function storesOf(name: string, pairs: readonly Pair[]): Store[] {
+  return Array.from({ length: Math.ceil(pairs.length / pairsOfStore) }, (_, place): Store => {
+    const own = pairs.slice(place * pairsOfStore, (place + 1) * pairsOfStore);
+    const keys = [...new Set(own.map(({ first }) => JSON.stringify(first)))];
+    const said = own.map(({ first, second, relation }) => {
+      const named = [keys.indexOf(JSON.stringify(first))];
+      return { text: second, changes: [], repeats: [], beside: [], [relation]: named };
     });
+    return { name: `${name} ${place}`, known: keys.map((key) => JSON.parse(key) as Known), said };
   });
 }
 
-const nearest = 5;
-const sampled = 4;
-
-function trainHeads(together: readonly Example[], apart: readonly Example[]): RelationHeads {
-  const relationRows = together.map(({ pair, relation, weight }): Row => {
-    return { input: [...pair.surface, ...pair.vectors], outcome: relations.indexOf(relation), weight };
+function readStores(): { training: Store[]; aside: Store[] } {
+  const notes = (readSet('note-changes', 'development') as NoteChange[]).map(({ first, second, relation }): Pair => {
+    return { first: first.text, second: second.text, relation: relation === 'unrelated' ? 'beside' : relation };
   });
-  const togetherRows = [
-    ...together.map(({ pair, relation, weight }): Row => {
-      return { input: pair.surface, outcome: 0, weight: relation === 'beside' ? weight / 2 : weight };
-    }),
-    ...apart.map(({ pair, weight }): Row => ({ input: pair.surface, outcome: 1, weight })),
-  ];
-  const surface = together[0]?.pair.surface.length ?? 0;
-  const [changes, repeats] = train(relationRows, relations.length, surface, penalties.relation) as [
+  const read = (name: string): Store[] => storesOf(name, readSet(name, 'development') as Pair[]);
+  const training: Store[] = ['pairs', 'pairs-2', 'pairs-3'].flatMap(read);
+  const aside = read('pairs-validation');
+  for (const [name, count] of Object.entries(setAside)) {
+    const stores = readSet(name, 'development') as Store[];
+    training.push(...stores.slice(0, -count));
+    aside.push(...stores.slice(-count));
+  }
+  return { training: [...training, ...storesOf('note-changes', notes)], aside };
+}
+
+async function embedAll(embedder: Embedder, stores: readonly Store[]): Promise<(topic: Compared['topic']) => Compared> {
+  const topics = stores.flatMap(({ known, said }) => [...known, ...said.map(({ text }) => text)]).map(topicOfKnown);
+  const distinct = [...new Set(topics.map(({ content }) => content))];
+  const embedded = await embedder.embed(distinct);
+  const vectors = new Map(distinct.map((content, place) => [content, embedded[place]?.vector ?? new Float32Array()]));
+  return (topic) => ({ topic, vector: vectors.get(topic.content) ?? new Float32Array() });
+}
+
+/**
+ * Compares a statement with all that a store knows, and with less: of a young store only a few are known, and where what
+ * changed is not known, the nearest is none of it.
+ */
+function poolsOf({ known, said }: Store, place: number): Set<number>[] {
+  const { changes, repeats, beside = [] } = said[place] as Store['said'][number];
+  const named = new Set([...changes, ...repeats, ...beside]);
+  const all = known.map((_, at) => at);
+  const unnamed = all.filter((at) => !named.has(at));
+  const few = unnamed.filter((at) => (at + place) % fewOf === 0);
+  return [all, [...named, ...few], unnamed, few].map((pool) => new Set(pool));
+}
+
+/** A young store knows one in so many. */
+const fewOf = 6;
+
+function compareAll(
+  store: Store,
+  {
+    fold,
+    embedded,
+    isWhole = false,
+  }: { fold: number; embedded: (topic: Compared['topic']) => Compared; isWhole?: boolean },
+): Said[] {
+  const { known, said } = store;
+  const candidates = known.map((one) => embedded(topicOfKnown(one)));
+  return said.flatMap(({ text, changes, repeats, beside = [] }, index): Said[] => {
+    const statement = embedded(topicOfKnown(text));
+    const cosines = candidates.map(({ vector }) => cosineOf(vector, statement.vector));
+    const ranked = candidates.map((_, place) => place).toSorted((a, b) => (cosines[b] ?? 0) - (cosines[a] ?? 0));
+    const pools = poolsOf(store, index).slice(0, isWhole ? 1 : undefined);
+    const examples = pools.flatMap((pool) => {
+      const near = ranked
+        .filter((place) => pool.has(place))
+        .filter((place, rank) => rank < nearest || changes.includes(place) || repeats.includes(place));
+      return near.map((place, at): Example => {
+        const isNamed = [changes, repeats, beside].some((places) => places.includes(place));
+        return {
+          older: candidates[place] as Compared,
+          newer: statement,
+          standing: standingOf(
+            near.map((one) => cosines[one] ?? 0),
+            at,
+          ),
+          outcome: changes.includes(place) ? 0 : repeats.includes(place) ? 1 : 2,
+          weight: isNamed ? 1 : unnamedWeight,
+        };
+      });
+    });
+    return [{ statement, tellsChange: changes.length > 0, examples, fold }];
+  });
+}
+
+/** The vectors are of length 1: the values that the head sees are on the scale of the features. */
+const vectorScale = 6;
+
+function trainTells(said: readonly Said[]): RelationHead {
+  const rows = said.map(({ statement, tellsChange }): Row => {
+    return { input: statement.vector.map((value) => vectorScale * value), outcome: tellsChange ? 0 : 1, weight: 1 };
+  });
+  const { bias, weights } = train(rows, 2, { penalty: penalties.tells, isScaled: true })[0] as RelationHead;
+  return { bias, weights: weights.map((weight) => vectorScale * weight) };
+}
+
+/** Each statement is told by a head that did not see it, or the other heads would rely on it too much. */
+function trainHeads(said: readonly Said[]): RelationHeads {
+  const rows = Array.from({ length: folds }, (_, fold) => {
+    const tells = trainTells(said.filter((one) => one.fold !== fold));
+    return said.filter((one) => one.fold === fold).flatMap((one) => rowsOf(one, tells));
+  }).flat();
+  const [changes, repeats] = train(rows, 3, { penalty: penalties.relation, isScaled: false }) as [
     RelationHead,
     RelationHead,
   ];
-  const [one] = train(togetherRows, 2, surface, penalties.together) as [RelationHead];
-  return { together: one, changes, repeats };
+  return { tells: trainTells(said), changes, repeats };
+}
+
+function rowsOf({ statement, examples }: Said, head: RelationHead): Row[] {
+  const tells = sumOf(head, statement.vector);
+  return examples.map(({ outcome, weight, ...pair }) => ({ input: inputOf({ ...pair, tells }), outcome, weight }));
 }
 
 /**
  * Softmax regression with an L2 penalty, on standardised inputs, by gradient descent with momentum: deterministic. The
  * head of the last outcome is zero.
  */
-function train(rows: readonly Row[], outcomes: number, surface: number, penalty: number): RelationHead[] {
+function train(
+  rows: readonly Row[],
+  outcomes: number,
+  { penalty, isScaled }: { penalty: number; isScaled: boolean },
+): RelationHead[] {
   const size = rows[0]?.input.length ?? 0;
-  const { means, scales } = standardise(rows, size, surface);
+  const mean = (of: (row: Row) => number): number => rows.reduce((sum, row) => sum + of(row), 0) / rows.length;
+  const means = Array.from({ length: size }, (_, at) => (isScaled ? 0 : mean(({ input }) => input[at] ?? 0)));
+  const scales = means.map((middle, at) =>
+    isScaled ? 1 : 0.05 + Math.sqrt(mean(({ input }) => ((input[at] ?? 0) - middle) ** 2)),
+  );
   const inputs = rows.map(({ input }) =>
-    Float64Array.from([...input.map((value, at) => (value - (means[at] ?? 0)) / (scales[at] ?? 1)), 1]),
+    Float64Array.from([...Array.from(input, (value, at) => (value - (means[at] ?? 0)) / (scales[at] ?? 1)), 1]),
   );
   const total = rows.reduce((sum, { weight }) => sum + weight, 0);
   const create = (): Float64Array[] => Array.from({ length: outcomes }, () => new Float64Array(size + 1));
@@ -135,16 +233,6 @@ function train(rows: readonly Row[], outcomes: number, surface: number, penalty:
     const shift = scaled.reduce((sum, value, at) => sum + value * (means[at] ?? 0), 0);
     return { bias: (own[size] ?? 0) - (last[size] ?? 0) - shift, weights: scaled };
   });
-}
-
-/** Features of the surface are standardised; those of the vectors are centred and keep their scale. */
-function standardise(rows: readonly Row[], size: number, surface: number): { means: number[]; scales: number[] } {
-  const mean = (of: (row: Row) => number): number => rows.reduce((sum, row) => sum + of(row), 0) / rows.length;
-  const means = Array.from({ length: size }, (_, at) => mean(({ input }) => input[at] ?? 0));
-  const scales = means.map((middle, at) =>
-    at >= surface ? 1 : 0.01 + Math.sqrt(mean(({ input }) => ((input[at] ?? 0) - middle) ** 2)),
-  );
-  return { means, scales };
 }
 
 function addGradient(
@@ -184,94 +272,79 @@ function move(weights: Float64Array, { velocity, gradient, total, penalty }: Ste
   }
 }
 
-interface Judged extends Likelihoods {
-  relation: Relation;
+/** What heads make of a statement: the likelihoods of its examples. */
+interface Judged {
+  examples: readonly Example[];
+  changes: readonly number[];
+  repeats: readonly number[];
 }
 
-/** Shares of each relation by what becomes of a pair, for some thresholds. */
+function judgeAll(heads: RelationHeads, said: readonly Said[]): Judged[] {
+  return said.map((one): Judged => {
+    const found = rowsOf(one, heads.tells).map(({ input }) => likelihoodsOf(heads, Array.from(input)));
+    return {
+      examples: one.examples,
+      changes: found.map(({ changes }) => changes),
+      repeats: found.map(({ repeats }) => repeats),
+    };
+  });
+}
+
+/** For some thresholds: of what changed, the share that is found; and how many others a statement finds. */
 function report(name: string, judged: readonly Judged[]): string[] {
-  const of = (relation: Relation): readonly Judged[] => judged.filter((one) => one.relation === relation);
-  const share = (relation: Relation, isMeant: (one: Judged) => boolean): string => {
-    const all = of(relation);
-    if (all.length === 0) return 'none';
-    const found = all.filter(isMeant).length;
-    return `${found} of ${all.length} (${((100 * found) / all.length).toFixed(1)} %)`;
+  const line = (relation: 'changes' | 'repeats', least: number): string => {
+    const outcome = relation === 'changes' ? 0 : 1;
+    const all = judged.flatMap((one) =>
+      one.examples.map((example, place) => {
+        return { isMeant: example.outcome === outcome, isFound: (one[relation][place] ?? 0) >= least };
+      }),
+    );
+    const meant = all.filter(({ isMeant }) => isMeant);
+    const found = meant.filter(({ isFound }) => isFound).length;
+    const others = all.filter(({ isMeant, isFound }) => isFound && !isMeant).length;
+    const share = ((100 * found) / meant.length).toFixed(1);
+    return `  ${relation} >= ${least}: ${found} of ${meant.length} (${share} %), and ${others} others of ${judged.length} statements`;
   };
-  const line = (what: string, isMeant: (one: Judged) => boolean): string =>
-    `  ${what}: changes ${share('changes', isMeant)}, repeats ${share('repeats', isMeant)}, beside ${share('beside', isMeant)}`;
   return [
-    `${name}: ${judged.length} pairs`,
-    ...[0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8].map((least) =>
-      line(`changes >= ${least}`, ({ changes }) => changes >= least),
-    ),
-    ...[0.5, 0.6, 0.7, 0.8].map((least) => line(`repeats >= ${least}`, ({ repeats }) => repeats >= least)),
+    name,
+    ...[0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8].map((least) => line('changes', least)),
+    ...[0.4, 0.5, 0.6, 0.7, 0.8].map((least) => line('repeats', least)),
   ];
 }
 
-/** What heads say of pairs that they were not trained on. Of a pair that is counted, only its own order. */
-function judgeFolds(together: readonly Example[], apart: readonly Example[]): { pairs: Judged[]; apart: Judged[] } {
-  const judged: { pairs: Judged[]; apart: Judged[] } = { pairs: [], apart: [] };
-  for (let fold = 0; fold < folds; fold += 1) {
-    const isOther = (one: Example): boolean => one.fold !== fold;
-    const heads = trainHeads(together.filter(isOther), apart.filter(isOther));
-    const judge = ({ pair, relation }: Example): Judged => ({ relation, ...likelihoodsOf(heads, pair) });
-    judged.pairs.push(...together.filter((one) => !isOther(one) && one.weight === 1).map(judge));
-    judged.apart.push(...apart.filter((one) => !isOther(one)).map(judge));
-  }
-  return judged;
-}
-
-function writeWeights(model: string, { together, changes, repeats }: RelationHeads): void {
+function writeWeights(model: string, { tells, changes, repeats }: RelationHeads): void {
   const round = ({ bias, weights }: RelationHead): RelationHead => ({
     bias: Number(bias.toFixed(4)),
     weights: weights.map((weight) => Number(weight.toFixed(4))),
   });
   const file = join(packageRoot, 'src', 'lifecycle', 'consolidation', 'engines', 'patterns', 'relation-weights.ts');
-  const data = JSON.stringify({
-    model,
-    together: round(together),
-    changes: round(changes),
-    repeats: round(repeats),
-  });
+  const data = JSON.stringify({ model, tells: round(tells), changes: round(changes), repeats: round(repeats) });
   const note =
-    '// Generated by bench/quality/consolidation/train-relations.ts from the development pairs. Do not edit.';
+    '// Generated by bench/quality/consolidation/train-relations.ts from the development stores and pairs. Do not edit.';
   writeFileSync(file, `${note}\nexport const relationWeights = ${data};\n`);
 }
 
-function readPairs(): { pairs: Pair[]; validation: Pair[] } {
-  const notes = (readSet('note-changes', 'development') as NoteChange[]).map(({ first, second, relation }): Pair => {
-    return { first: first.text, second: second.text, relation: relation === 'unrelated' ? 'beside' : relation };
-  });
-  const read = (name: string): Pair[] => readSet(name, 'development') as Pair[];
-  return { pairs: [...read('pairs'), ...notes, ...read('pairs-2')], validation: read('pairs-validation') };
-}
-
-async function embedAll(embedder: Embedder, pairs: readonly Pair[]): Promise<Vectors> {
-  const none: Vectors = new Map();
-  const contents = pairs.flatMap(({ first, second }) =>
-    [first, second].map((one) => comparedOf(none, one).topic.content),
-  );
-  const distinct = [...new Set(contents)];
-  const embedded = await embedder.embed(distinct);
-  return new Map(distinct.map((content, place) => [content, embedded[place]?.vector ?? new Float32Array()]));
-}
-
 await withEmbeddedCore(async ({ embedder }) => {
-  const { pairs, validation } = readPairs();
-  const vectors = await embedAll(embedder, [...pairs, ...validation]);
-  const together = pairs.flatMap((pair, place) => examplesOf(vectors, pair, place % folds));
-  const apart = examplesApart(vectors, pairs);
-  const heads = trainHeads(together, apart);
+  const { training, aside } = readStores();
+  const embedded = await embedAll(embedder, [...training, ...aside]);
+  const said = training.flatMap((store, place) => compareAll(store, { fold: place % folds, embedded }));
+  const unseen = Array.from({ length: folds }, (_, fold) => {
+    const heads = trainHeads(said.filter((one) => one.fold !== fold));
+    return judgeAll(
+      heads,
+      said.filter((one) => one.fold === fold),
+    );
+  }).flat();
+  const heads = trainHeads(said);
   writeWeights(modelKey(embedder.model), heads);
-  const judged = validation.map(({ first, second, relation }): Judged => {
-    const pair = inputOf(comparedOf(vectors, first), comparedOf(vectors, second));
-    return { relation, ...likelihoodsOf(heads, pair) };
-  });
-  const unseen = judgeFolds(together, apart);
+  const ofAside = (isStore: boolean): Judged[] =>
+    aside
+      .filter(({ name }) => isStore !== name.startsWith('pairs'))
+      .flatMap((store) => judgeAll(heads, compareAll(store, { fold: 0, embedded, isWhole: true })));
   const lines = [
-    ...report(`${folds} folds`, unseen.pairs),
-    ...report('of different pairs', unseen.apart),
-    ...report('validation', judged),
+    ...report(`${folds} folds of ${training.length} stores`, unseen),
+    ...report('stores set aside', ofAside(true)),
+    ...report('pairs set aside', ofAside(false)),
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
 });

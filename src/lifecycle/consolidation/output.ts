@@ -37,6 +37,7 @@ export const newFactSchema = z.object({
   tags,
   kind: z.enum(factKinds).nullish().describe('"state" (usual), or "event" for something that happened at one time'),
   observed_at: z.string().nullish().describe('ISO 8601 time that an event is about'),
+  valid_to: z.string().nullish().describe('ISO 8601 time until which it holds, if the episodes say so'),
   may_change: mayChange,
   evidence,
 });

@@ -235,6 +235,7 @@ function newFact(
     tags: item.tags,
     kind: item.kind,
     observedAt: toDate(item.observed_at) ?? source?.observedAt ?? source?.createdAt ?? null,
+    validTo: toDate(item.valid_to),
     sourceButler: butler,
     sourceEpisodeId,
   };

@@ -4,7 +4,7 @@ import { resolveDates } from '../../../src/lifecycle/consolidation/engines/patte
 import { splitClauses } from '../../../src/lifecycle/consolidation/engines/patterns/clauses.ts';
 import { thirdPerson } from '../../../src/lifecycle/consolidation/engines/patterns/grammar.ts';
 import { joinTokens, tag } from '../../../src/lifecycle/consolidation/engines/patterns/tags.ts';
-import { mayBeSame, topicOf } from '../../../src/lifecycle/consolidation/engines/patterns/topic.ts';
+import { mayBeSame, mayConcern, topicOf } from '../../../src/lifecycle/consolidation/engines/patterns/topic.ts';
 
 const wednesday = new Date('2026-11-18T10:00:00Z');
 
@@ -67,5 +67,12 @@ describe('a statement, compared with what is known', () => {
 
     expect(mayBeSame(known, topicOf("user's neighbour", "User's neighbour sold her red raincoat", null))).toBe(false);
     expect(mayBeSame(known, topicOf('user', 'The red raincoat is sold', null))).toBe(true);
+  });
+
+  it('of somebody else may concern what the user has, but not what a third person has', () => {
+    const said = topicOf('Dr Poy', 'Dr Poy lowered the dose to 20 mg', null);
+
+    expect(mayConcern(topicOf('user', 'User takes 40 mg', null), said)).toBe(true);
+    expect(mayConcern(topicOf('Ines', 'Ines takes 40 mg', null), said)).toBe(false);
   });
 });

@@ -1,3 +1,4 @@
+import { readPeriod } from '../../../../memory/facts/stated-period.ts';
 import { notePredicate, readsAsNote } from '../../../../memory/facts/note-key.ts';
 import type { Confirmation, ConsolidationOutput, Evidence, NewFact, NewRule, UpdatedFact } from '../../output.ts';
 import { isCovered } from './compare.ts';
@@ -5,7 +6,7 @@ import type { Verdict } from './judge.ts';
 import { topicOfFact, type Known, type Knowledge } from './known.ts';
 import type { Relative, Relatives } from './relatives.ts';
 import type { FactStatement, RuleStatement, Statement } from './statement.ts';
-import { countCommon, listValues, type Topic } from './topic.ts';
+import { countCommon, listValues, withoutNames, type Topic } from './topic.ts';
 
 /** A statement as an episode makes it. */
 interface Said {
@@ -21,7 +22,7 @@ interface Said {
  * Likelihoods from which a statement confirms a fact, supersedes it, or opens a review. Chosen on pairs that the judge was
  * not trained on: `train-relations.ts` prints what each share would be.
  */
-const least = { confirm: 0.6, supersede: 0.75, review: 0.3, sameSlot: 0.7 };
+const least = { confirm: 0.6, supersede: 0.75, review: 0.35, sameSlot: 0.7 };
 
 /** More reviews than these are not opened for one statement. */
 const reviewLimit = 2;
@@ -82,7 +83,7 @@ export class Notebook {
     if (isOutdated(relatives, sameKey, at)) return;
     const live = relatives.filter(({ known }) => known.replacedAt === null);
     const changed = live
-      .filter(({ known, changes }) => changes >= least.review && known.since < at && !isOpposite(known, statement))
+      .filter(({ known, changes }) => changes >= least.review && isBefore(known, at) && !isOpposite(known, statement))
       .toSorted((a, b) => b.changes - a.changes);
     const repeated = live
       .filter((one) => one.repeats >= least.confirm || isOfSession(one, at))
@@ -93,9 +94,11 @@ export class Notebook {
     if (statement.isEnded && sameKey !== undefined && !mentions(sameKey.content, statement.value))
       return isNews ? this.#keep(asNote(fact), at) : undefined;
     this.#endOpposite(statement, evidence, pool);
-    const certain = changed.find(
-      ({ known, changes }) => changes >= least.supersede && !isPart(known.topic, topic) && mayReplace(known, topic),
-    );
+    const certain = isForGood(content, at)
+      ? changed.find(
+          ({ known, changes }) => changes >= least.supersede && !isPart(known.topic, topic) && mayReplace(known, topic),
+        )
+      : undefined;
     const target = certain?.known ?? sameKey;
     if (target?.isStored === true && target.since >= at) return;
     const others = changed.map(({ known }) => known).filter((known) => known !== target);
@@ -195,17 +198,37 @@ function isOfSession({ known, changes, repeats }: Relative, at: Date): boolean {
   return known.isStored && known.since.getTime() === at.getTime() && changes + repeats >= least.sameSlot;
 }
 
-/** A fact under a predicate is replaced only by a sentence that says its end, or that names a thing which it names. */
+/**
+ * Whether a statement may replace what is known without a review: both must name one thing beside people. A fact under a
+ * predicate is replaced only by a sentence that says its end, or that names a thing which it names.
+ */
 function mayReplace(known: Known, said: Topic): boolean {
+  const { topic } = known;
+  if (countCommon(withoutNames(topic.words, topic), withoutNames(said.words, said)) === 0) return false;
   if (!known.isStored || readsAsNote(known)) return true;
-  return (said.isEnded && !known.topic.isEnded) || countCommon(known.topic.nouns, said.nouns) > 0;
+  return (said.isEnded && !topic.isEnded) || countCommon(topic.nouns, said.nouns) > 0;
 }
 
-/** Whether a known sentence says much that a newer one does not replace: "A bay mare, stabled at Nybø, 3,200 a month". */
+/** Of one episode, what is said first is known before the rest. */
+function isBefore({ since, isStored }: Known, at: Date): boolean {
+  return since < at || (!isStored && since <= at);
+}
+
+/** What begins later, or ends, replaces nothing: what was known before holds until then, or again. */
+function isForGood(content: string, at: Date): boolean {
+  const { from, until } = readPeriod(content);
+  return until === null && (from === null || from <= at);
+}
+
+/**
+ * Whether a known sentence says more than a newer one replaces: "A bay mare, stabled at Nybø, 3,200 a month", or a date where
+ * the newer names none.
+ */
 function isPart(known: Topic, said: Topic): boolean {
   const own = (one: Topic, other: Topic): number =>
     one.words.size + listValues(one).size - countCommon(one.words, other.words);
-  return own(known, said) > own(said, known) + 2;
+  const isWithoutValues = listValues(known).size > 0 && listValues(said).size === 0 && !said.isEnded;
+  return isWithoutValues || own(known, said) > own(said, known) + 2;
 }
 
 function listIds(given: string | readonly string[] | null | undefined): readonly string[] {
@@ -218,6 +241,7 @@ function newFact(
   { subject, predicate, content, permanence, importance, isEvent }: FactStatement,
   { verdict, at, evidence }: Pick<Said, 'verdict' | 'at' | 'evidence'>,
 ): NewFact {
+  const { until } = readPeriod(content);
   const noteConfidence =
     verdict === null ? confidences.unjudged : Math.min(confidences.note, Math.max(0.5, verdict.keep));
   return {
@@ -229,6 +253,8 @@ function newFact(
     confidence: predicate === null && !isEvent ? Number(noteConfidence.toFixed(2)) : confidences.typed,
     kind: isEvent ? 'event' : 'state',
     observed_at: at.toISOString(),
+    // An end before the statement was made belongs to a statement about the past, which stays true.
+    valid_to: until !== null && until > at ? until.toISOString() : null,
     evidence: [evidence],
   };
 }

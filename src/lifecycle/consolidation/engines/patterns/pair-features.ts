@@ -1,4 +1,4 @@
-import { areDisjoint, countCommon, hasConflict, listValues, valueKinds, type Topic } from './topic.ts';
+import { areDisjoint, countCommon, hasConflict, listValues, valueKinds, withoutNames, type Topic } from './topic.ts';
 
 const changing =
   /\b(?:now|moved|switched|changed|instead|rises|rose|raised|lowered|cut|as of|from \d|has become|became|took over|takes over|replaced|new|again|added|since|these days|back)\b/i;
@@ -18,6 +18,8 @@ export function featuresOfPair(known: Topic, said: Topic): number[] {
   return [
     ...coverage(known.words, said.words),
     ...coverage(known.nouns, said.nouns),
+    ...coverage(withoutNames(known.words, known), withoutNames(said.words, said)),
+    bit(countCommon(withoutNames(known.nouns, known), withoutNames(said.nouns, said)) > 0),
     Math.min(3, countCommon(known.words, said.words)) / 3,
     Math.min(2, countCommon(known.nouns, said.nouns)) / 2,
     ...comparison(known.verbs, said.verbs),

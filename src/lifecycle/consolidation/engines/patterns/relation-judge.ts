@@ -14,6 +14,13 @@ export interface RelationHead {
   readonly weights: readonly number[];
 }
 
+export interface RelationHeads {
+  /** Whether a statement tells of a change at all, by its vector alone. */
+  readonly tells: RelationHead;
+  readonly changes: RelationHead;
+  readonly repeats: RelationHead;
+}
+
 /** Whether the weights fit the vectors of this embedder. */
 export function canJudgeRelations({ model }: Pick<Embedder, 'model'>): boolean {
   return modelKey(model) === relationWeights.model;
@@ -24,58 +31,63 @@ export interface Compared {
   readonly vector: Float32Array;
 }
 
-export interface RelationHeads {
-  /** Whether the two speak of one matter at all, by the surface alone. */
-  readonly together: RelationHead;
-  readonly changes: RelationHead;
-  readonly repeats: RelationHead;
+export interface Candidate extends Compared {
+  /** The known sentence is of a later day than the statement, which it may have replaced. */
+  readonly isLater: boolean;
 }
 
-export function judgeRelation(known: Compared, said: Compared): Likelihoods {
-  return likelihoodsOf(relationWeights, inputOf(known, said));
+/** Judges what a statement is to each of the known sentences that are nearest to it. */
+export function judgeRelations(known: readonly Candidate[], said: Compared): Likelihoods[] {
+  const cosines = known.map(({ vector }) => cosineOf(vector, said.vector));
+  return known.map((one, place) => {
+    const standing = standingOf(cosines, place);
+    const [older, newer] = one.isLater ? [said, one] : [one, said];
+    const input = inputOf({ older, newer, standing, tells: sumOf(relationWeights.tells, newer.vector) });
+    return likelihoodsOf(relationWeights, input);
+  });
 }
 
-/** Below this cosine two sentences have nothing to do with each other. */
-export const leastCosine = 0.25;
+/** How near a sentence is, its place among those that are compared, and by how much it leads the others. */
+export type Standing = readonly [cosine: number, place: number, lead: number, isNearest: number];
 
-export interface PairInput {
-  readonly surface: readonly number[];
-  readonly vectors: readonly number[];
+const lastPlace = 5;
+
+export function standingOf(cosines: readonly number[], place: number): Standing {
+  const cosine = cosines[place] ?? 0;
+  const others = cosines.filter((_, at) => at !== place);
+  const nearer = others.filter((one) => one > cosine).length;
+  const lead = others.length === 0 ? 0 : cosine - Math.max(...others);
+  return [cosine, Math.min(lastPlace, nearer) / lastPlace, lead, nearer === 0 ? 1 : 0];
 }
 
-/** Puts the vectors on the scale of the features, so that one penalty fits all weights. */
-const vectorScale = 6;
+/** What the heads judge a pair by. A statement changes at most what is nearest to it, so its standing counts. */
+export function inputOf({
+  older,
+  newer,
+  standing,
+  tells,
+}: {
+  older: Pick<Compared, 'topic'>;
+  newer: Pick<Compared, 'topic'>;
+  standing: Standing;
+  tells: number;
+}): number[] {
+  return [...standing, tells, ...featuresOfPair(older.topic, newer.topic)];
+}
 
-export function inputOf(known: Compared, said: Compared): PairInput {
-  const pairs = [...known.vector].map((value, place) => [value, said.vector[place] ?? 0] as const);
-  return {
-    surface: [cosineOf(known.vector, said.vector), ...featuresOfPair(known.topic, said.topic)],
-    vectors: [
-      ...pairs.map(([one, other]) => vectorScale * Math.abs(one - other)),
-      ...pairs.map(([one, other]) => vectorScale * (other - one)),
-    ],
-  };
+/** A softmax over three outcomes, of which the last, neither, has weights of zero. */
+export function likelihoodsOf(
+  { changes, repeats }: Omit<RelationHeads, 'tells'>,
+  input: readonly number[],
+): Likelihoods {
+  const [one, other] = [Math.exp(sumOf(changes, input)), Math.exp(sumOf(repeats, input))];
+  return { changes: one / (one + other + 1), repeats: other / (one + other + 1) };
+}
+
+export function sumOf({ bias, weights }: RelationHead, input: ArrayLike<number>): number {
+  return weights.reduce((sum, weight, place) => sum + weight * (input[place] ?? 0), bias);
 }
 
 export function cosineOf(one: Float32Array, other: Float32Array): number {
   return one.reduce((sum, value, place) => sum + value * (other[place] ?? 0), 0);
-}
-
-/**
- * Judges in two steps, because no linear head can do both: whether two sentences belong together, and what the one is to
- * the other if they do. The latter is a softmax over three outcomes, of which the last, neither, has weights of zero.
- */
-export function likelihoodsOf(
-  { together, changes, repeats }: RelationHeads,
-  { surface, vectors }: PairInput,
-): Likelihoods {
-  if ((surface[0] ?? 0) < leastCosine) return { changes: 0, repeats: 0 };
-  const input = [...surface, ...vectors];
-  const [one, other] = [Math.exp(sumOf(changes, input)), Math.exp(sumOf(repeats, input))];
-  const share = Math.sqrt(1 / (1 + Math.exp(-sumOf(together, surface)))) / (one + other + 1);
-  return { changes: one * share, repeats: other * share };
-}
-
-function sumOf({ bias, weights }: RelationHead, input: readonly number[]): number {
-  return input.reduce((sum, value, place) => sum + value * (weights[place] ?? 0), bias);
 }

@@ -4,8 +4,8 @@ import { expectVersions, findVersionOf } from '../../../../memory/embedding-vers
 import { globalScope } from '../../../../memory/values.ts';
 import { compareWords } from './compare.ts';
 import type { Known } from './known.ts';
-import { canJudgeRelations, cosineOf, judgeRelation, type Compared, type Likelihoods } from './relation-judge.ts';
-import { countCommon, mayBeSame, type Topic } from './topic.ts';
+import { canJudgeRelations, cosineOf, judgeRelations, type Likelihoods } from './relation-judge.ts';
+import { countCommon, mayBeSame, mayConcern, type Topic } from './topic.ts';
 
 /** A known fact, and what a statement is likely to be to it. */
 export interface Relative extends Likelihoods {
@@ -28,19 +28,23 @@ export class Relatives {
 
   /** A fact of a later day is compared the other way round: it may have replaced what is said. */
   async compare(pool: readonly Known[], said: Topic, at: Date): Promise<Relative[]> {
-    const alike = pool.filter(({ topic }) => mayBeSame(topic, said));
-    const sharing = nearestByWords(alike, said);
-    if (!canJudgeRelations(this.#context.embedder))
-      return sharing.map((known) => {
+    if (!canJudgeRelations(this.#context.embedder)) {
+      const alike = pool.filter(({ topic }) => mayBeSame(topic, said));
+      return nearestByWords(alike, said).map((known) => {
         const [older, newer] = known.since > at ? [said, known.topic] : [known.topic, said];
         return { known, ...compareWords(older, newer) };
       });
-    const likely = new Set([...sharing, ...(await this.#nearestByVector(alike, said))]);
+    }
+    const alike = pool.filter(({ topic }) => mayConcern(topic, said));
+    const likely = new Set([...nearestByWords(alike, said), ...(await this.#nearestByVector(alike, said))]);
     const vectors = await this.#embed([said, ...[...likely].map(({ topic }) => topic)]);
-    return [...likely].map((known, place) => {
-      const other: Compared = { topic: known.topic, vector: vectors[place + 1] ?? noVector };
-      const own: Compared = { topic: said, vector: vectors[0] ?? noVector };
-      return { known, ...(known.since > at ? judgeBoth(own, other) : judgeBoth(other, own)) };
+    const candidates = [...likely].map(({ topic, since }, place) => {
+      return { topic, vector: vectors[place + 1] ?? noVector, isLater: since > at };
+    });
+    const judged = judgeRelations(candidates, { topic: said, vector: vectors[0] ?? noVector });
+    return [...likely].flatMap((known, place) => {
+      const likelihoods = judged[place];
+      return likelihoods === undefined ? [] : { known, ...likelihoods };
     });
   }
 
@@ -79,17 +83,6 @@ export class Relatives {
 }
 
 const noVector = new Float32Array();
-
-/** What the words alone call a change is at least as likely as this, where the vectors are near. */
-const byWords = { likelihood: 0.3, cosine: 0.5 };
-
-function judgeBoth(older: Compared, newer: Compared): Likelihoods {
-  const { changes, repeats } = judgeRelation(older, newer);
-  const isNear = cosineOf(older.vector, newer.vector) >= byWords.cosine;
-  const isChange =
-    isNear && repeats < changes + byWords.likelihood && compareWords(older.topic, newer.topic).changes > 0;
-  return { changes: isChange ? Math.max(changes, byWords.likelihood) : changes, repeats };
-}
 
 /** Rare words tell more: each counts by how few of the facts have it. */
 function nearestByWords(pool: readonly Known[], said: Topic): Known[] {

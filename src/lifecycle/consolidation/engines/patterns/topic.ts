@@ -1,4 +1,4 @@
-import { tag, type Token } from './tags.ts';
+import { isCommonWord, tag, type Token } from './tags.ts';
 
 /** A sentence as it is compared with another. */
 export interface Topic {
@@ -92,8 +92,10 @@ export function sentenceOf({
   return isSentence ? text : `${isUser ? 'User' : subject}'s ${predicate.replaceAll('_', ' ')}: ${text}`;
 }
 
+/** Any first word has a capital: it is a name only where it is no other word. */
 function isName({ text, lower, pos }: Token, place: number): boolean {
-  return lower !== 'user' && (pos === 'PROPN' || (place > 0 && /^\p{Lu}/u.test(text)));
+  if (lower === 'user') return false;
+  return place === 0 ? pos === 'PROPN' && !isCommonWord(lower) : pos === 'PROPN' || /^\p{Lu}/u.test(text);
 }
 
 const weekday = /^(?<day>(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?$/;
@@ -171,6 +173,11 @@ export function countCommon(one: ReadonlySet<string>, other: ReadonlySet<string>
   return [...one].filter((word) => other.has(word)).length;
 }
 
+/** Leaves names out: they recur in sentences about other matters. */
+export function withoutNames(words: ReadonlySet<string>, { names }: Topic): Set<string> {
+  return new Set([...words].filter((word) => !names.has(word)));
+}
+
 /** Whether one of two sets holds the other. */
 export function isNested(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
   return countCommon(one, other) === Math.min(one.size, other.size);
@@ -194,4 +201,9 @@ export function mayBeSame(known: Topic, said: Topic): boolean {
 
 function isOfThing({ subject, content }: Topic): boolean {
   return (subject === 'user' || subject === 'note') && !/^(?:the )?user\b/i.test(content);
+}
+
+/** What somebody else did may change what the user has ("Dr Poy lowered the dose"), but not what a third person has. */
+export function mayConcern(known: Topic, said: Topic): boolean {
+  return isSameSubject(known, said) || [known, said].some(({ subject }) => subject === 'user' || subject === 'note');
 }
