@@ -92,9 +92,12 @@ function createdFigure(all: readonly Month[], lived: readonly Lived[]): Figure {
 }
 
 function printDetails({ name }: Month, way: Way, { answers, created }: Lived): void {
-  for (const { id, kind, question, answer, isRight } of answers) {
-    if (!isRight)
-      process.stdout.write(`${name} ${way} ${id} ${kind}: ${question}\n${answer.replace(/^/gm, '     ')}\n`);
+  for (const { id, kind, question, answer, isRight, best } of answers) {
+    if (isRight) continue;
+    const kept = best === null ? 'not kept' : `at ${best.place}, ${best.relevance.toFixed(2)}: ${best.text}`;
+    process.stdout.write(
+      `${name} ${way} ${id} ${kind}: ${question}\n${answer.replace(/^/gm, '     ')}\n  -> ${kept}\n`,
+    );
   }
   for (const text of created) process.stdout.write(`${name} ${way} CREATED ${text}\n`);
 }

@@ -29,6 +29,8 @@ export interface Answered {
   answer: string;
   isRight: boolean;
   isOutdated: boolean;
+  /** Where the first memory that answers alone stands among all results, and its relevance; null where none does. */
+  best: { place: number; relevance: number; text: string } | null;
 }
 
 export interface Lived {
@@ -112,6 +114,8 @@ async function forget(context: MemoryContext, patterns: readonly string[]): Prom
 }
 
 const answerLimit = 3;
+/** As many results as show where an answer stands that is not among the first. */
+const mostResults = 100;
 
 async function askAll(context: MemoryContext, { questions }: Month): Promise<Answered[]> {
   const answers: Answered[] = [];
@@ -125,7 +129,18 @@ async function askAll(context: MemoryContext, { questions }: Month): Promise<Ans
       .join('\n');
     const isOutdated = not.some((pattern) => test(pattern, answer));
     const isFound = must[0] === 'unknown' ? answer === '' : must.every((pattern) => test(pattern, answer));
-    answers.push({ id, question: q, kind, answer, isOutdated, isRight: isFound && !isOutdated });
+    const best = await findBest(context, q, must);
+    answers.push({ id, question: q, kind, answer, isOutdated, isRight: isFound && !isOutdated, best });
   }
   return answers;
+}
+
+/** Finds the first memory that answers a question alone, however little it matches. */
+async function findBest(context: MemoryContext, topic: string, must: readonly string[]): Promise<Answered['best']> {
+  const { results } = await recallMemories(context, { topic, limit: mostResults, floor: 0 });
+  const texts = results.map(({ memory }) =>
+    memory.type === 'fact' ? textOf(memory.row) : (memory.row as { content: string }).content,
+  );
+  const place = texts.findIndex((text) => must.every((pattern) => test(pattern, text)));
+  return place < 0 ? null : { place: place + 1, relevance: results[place]?.relevance ?? 0, text: texts[place] ?? '' };
 }
