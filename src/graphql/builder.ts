@@ -2,13 +2,14 @@ import SchemaBuilder from '@pothos/core';
 import ComplexityPlugin from '@pothos/plugin-complexity';
 import PrismaPlugin from '@pothos/plugin-prisma';
 import RelayPlugin from '@pothos/plugin-relay';
-import { DateTimeResolver, JSONObjectResolver, UUIDResolver } from 'graphql-scalars';
+import { JSONObjectResolver, UUIDResolver } from 'graphql-scalars';
 import { validate as isUuid } from 'uuid';
 import { invalidInput } from '../shared/errors.ts';
 import type PrismaTypes from '../generated/pothos-types.ts';
 import { getDatamodel } from '../generated/pothos-types.ts';
 import type { Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import type { GraphQLContext } from './context.ts';
+import { dateTime } from './date-time.ts';
 import { tellAllowed } from './input-refusals.ts';
 
 /** The whole policy of the API in one place; the types are defined beside their fields in types/. */
@@ -74,8 +75,8 @@ export function decodeGlobalId(globalId: string): { typename: string; id: string
   return { typename: typeName.charAt(0).toUpperCase() + typeName.slice(1), id };
 }
 
-const time = 'a time of the years 1901 to 9999 in ISO 8601, such as "2026-01-31T12:00:00Z"';
-builder.addScalarType('DateTime', tellAllowed(DateTimeResolver, time));
+const time = 'a day or time of the years 1901 to 9999 in ISO 8601, such as "2026-01-31" or "2026-01-31T12:00:00Z"';
+builder.addScalarType('DateTime', tellAllowed(dateTime, time));
 builder.addScalarType('JSONObject', JSONObjectResolver);
 builder.addScalarType('UUID', tellAllowed(UUIDResolver, 'a UUID'));
 

@@ -29,7 +29,7 @@ describe('the input schema of a tool', () => {
         more_spots: { type: 'array', items: spot, description: 'And where else.' },
         coat_count: { type: 'integer', description: 'How many coats.' },
         is_dry: { type: 'boolean', description: 'Whether it is dry.' },
-        painted_at: { type: 'string', format: 'date-time', description: 'When.' },
+        painted_at: { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\d', description: 'When.' },
         wall_id: { type: 'string', description: 'Which wall.' },
         free_form: { type: 'object', description: 'Anything.' },
         request_context: requestContextSchema,

@@ -49,7 +49,7 @@ function argumentSchema(given: GraphQLInputType): JsonSchema {
   if (isListType(type)) return { type: 'array', items: argumentSchema(type.ofType) };
   if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name) };
   if (isInputObjectType(type)) return argumentsSchema(Object.values(type.getFields()).map(toArgument));
-  return scalarSchema(type.name);
+  return inputScalarSchemas[type.name] ?? scalarSchema(type.name);
 }
 
 /**
@@ -129,6 +129,11 @@ function mergeProperty(schemas: readonly ObjectSchema[], name: string): JsonSche
 function scalarSchema(name: string): JsonSchema {
   return scalarSchemas[name] ?? { type: 'string' };
 }
+
+/** What an argument takes beside what an answer has: a day stands for its first moment. */
+const inputScalarSchemas: Record<string, JsonSchema> = {
+  DateTime: { type: 'string', pattern: String.raw`^\d{4}-\d\d-\d\d` },
+};
 
 const scalarSchemas: Record<string, JsonSchema> = {
   Int: { type: 'integer' },
