@@ -9,7 +9,7 @@ import { withOwnDatabase } from './own-database.ts';
 /** Does the work with a core on a PostgreSQL database of its own, without a model: for what only a server can be asked. */
 export async function withOwnCore<T>(work: (core: MemoryCore) => Promise<T>): Promise<T> {
   const url = process.env['TEST_DATABASE_URL'];
-  if (url === undefined) throw new Error('TEST_DATABASE_URL: the URL of a PostgreSQL server; given nothing');
+  if (url === undefined) throw new Error('TEST_DATABASE_URL must be the URL of a PostgreSQL server (got nothing)');
   return withOwnDatabase(url, async (own) => {
     const home = await mkdtemp(join(tmpdir(), 'butler-memory-bench-'));
     const env = {

@@ -52,7 +52,7 @@ const benchmarks: Record<string, Benchmark> = {
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const unknown = wanted.filter((name) => !(name in benchmarks));
 if (unknown.length > 0)
-  throw new Error(`benchmark: one of ${Object.keys(benchmarks).join(', ')}; given ${unknown.join(', ')}`);
+  throw new Error(`benchmark must be one of ${Object.keys(benchmarks).join(', ')} (got ${unknown.join(', ')})`);
 
 const file = join(packageRoot, 'bench', 'RESULTS.md');
 for (const [name, benchmark] of Object.entries(benchmarks)) {

@@ -115,7 +115,7 @@ async function runForTenant(
 function requiresGrant(name: string): MemoryError {
   return new MemoryError(
     'FORBIDDEN',
-    `${name} is done for all tenants: a grant to write in all is needed; given none`,
+    `${name} runs for all tenants at once: the grant must be one to write in all (got none)`,
     {
       hint: `Its schedule runs it, or the operator of the server: butler-memory job ${name}.`,
     },

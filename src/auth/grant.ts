@@ -46,5 +46,5 @@ export async function enterNamedTenant(
 }
 
 function refusal(allowed: string, named: string): MemoryError {
-  return new MemoryError('FORBIDDEN', `${tenantHeader}: ${allowed}; given ${describeGiven(named)}`);
+  return new MemoryError('FORBIDDEN', `${tenantHeader} must be ${allowed} (got ${describeGiven(named)})`);
 }

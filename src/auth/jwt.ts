@@ -93,9 +93,13 @@ async function readKey(path: string, algorithm: string): Promise<CryptoKey> {
     if (!text.trimStart().startsWith('{')) return await importSPKI(text, algorithm);
     return (await importJWK(JSON.parse(text), algorithm)) as CryptoKey;
   } catch (cause) {
-    throw new MemoryError('CONFIGURATION', `butler.auth.jwt.key_file: a public key in PEM or JWK form; given ${path}`, {
-      cause,
-    });
+    throw new MemoryError(
+      'CONFIGURATION',
+      `butler.auth.jwt.key_file must be a public key in PEM or JWK form (got ${path})`,
+      {
+        cause,
+      },
+    );
   }
 }
 

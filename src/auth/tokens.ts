@@ -88,7 +88,8 @@ function normaliseGrant(redactor: Redactor, role: Role, given: NewToken): Pick<T
   const across = [...new Set(given.across?.map((tenant) => normaliseKey(redactor, 'across', tenant)))];
   const acrossWrite = given.acrossWrite ?? false;
   if (across.length > 0 && role !== 'admin') throw invalidInput('across', 'none, as the role is not admin', across);
-  if (acrossWrite && across.length === 0) throw invalidInput('across-write', 'with tenants to write in', acrossWrite);
+  if (acrossWrite && across.length === 0)
+    throw invalidInput('across-write', 'given with the tenants to write in', acrossWrite);
   return { across, acrossWrite };
 }
 

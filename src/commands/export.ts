@@ -36,7 +36,7 @@ function isThere(error: unknown): boolean {
 }
 
 function alreadyThere(output: string): MemoryError {
-  return new MemoryError('CONFLICT', `output: a file that is not there yet; given ${output}, which is there`, {
+  return new MemoryError('CONFLICT', `output must be a file that is not there yet (got ${output}, which is there)`, {
     hint: 'Nothing was written. Name another file, or move that one away.',
   });
 }

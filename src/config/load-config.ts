@@ -56,7 +56,7 @@ function requireHashKey({ redaction, butler }: Config): void {
   const { hashKey, ...modes } = redaction;
   const tenants = Object.values(butler.tenants).flatMap((tenant) => Object.values(tenant.redaction));
   if (hashKey !== undefined || ![...Object.values(modes), ...tenants].includes('hash')) return;
-  const problem = 'butler.redaction.hash_key: must be set while something is redacted with "hash"; given nothing';
+  const problem = 'butler.redaction.hash_key must be set while something is redacted with "hash" (got nothing)';
   throw new MemoryError('CONFIGURATION', problem);
 }
 
@@ -79,7 +79,7 @@ function readTables(file: string | undefined, { env }: LoadConfigOptions, proble
   const toml = readToml(file);
   if ('problem' in toml) {
     const origin = env[fileVariable] ? ` (named by the environment variable ${fileVariable})` : '';
-    problems.push(`${shownFile}${origin}: ${toml.problem}`);
+    problems.push(`${shownFile}${origin} ${toml.problem}`);
     return undefined;
   }
   const parsed = fileSchema.safeParse(toml.root);
@@ -105,6 +105,6 @@ function readVariables(env: LoadConfigOptions['env'], problems: string[]) {
 function expandHome(key: string, directory: string, { workingDirectory, homeDirectory }: LoadConfigOptions): string {
   if (!directory.startsWith('~')) return resolve(workingDirectory, directory);
   if (isAbsolute(homeDirectory)) return resolve(homeDirectory, `.${directory.slice(1)}`);
-  const problem = `${key}: must be an absolute path, as this user has no home directory; given "${directory}"`;
+  const problem = `${key} must be an absolute path, as this user has no home directory (got "${directory}")`;
   throw new MemoryError('CONFIGURATION', problem);
 }

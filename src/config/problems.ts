@@ -14,7 +14,7 @@ export function describeFileProblems(file: string, root: unknown, error: z.ZodEr
   const lines = error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'
       ? describeUnknownKeys(issue.path, issue.keys).map((line) => `${file}: ${line}`)
-      : `${file}: ${issue.path.join('.')}: ${describeIssue(issue, valueAt(root, issue.path))}`,
+      : `${file}: ${issue.path.join('.')} ${describeIssue(issue, valueAt(root, issue.path))}`,
   );
   return [...new Set(lines)];
 }
@@ -23,7 +23,7 @@ export function describeFileProblems(file: string, root: unknown, error: z.ZodEr
 export function describeVariableProblem(setting: Setting, given: string, error: z.ZodError): string {
   const [issue] = error.issues;
   const problem = describeIssue({ ...issue, path: setting.path }, given);
-  return `environment variable ${setting.environment} (${setting.key}): ${problem}`;
+  return `environment variable ${setting.environment} (${setting.key}) ${problem}`;
 }
 
 interface Issue {
@@ -41,8 +41,8 @@ function describeIssue({ path, params }: Issue, given: unknown): string {
   const setting = settingAt(path);
   const allowed = params?.allowed ?? setting?.allowed ?? 'a table';
   const shown = setting?.secret ? 'a value that is not shown, as it may hold a password' : describeValue(given);
-  const reason = params?.reason === undefined ? '' : ` (${params.reason})`;
-  return `must be ${allowed}; given ${params?.given ?? shown}${reason}`;
+  const reason = params?.reason === undefined ? '' : `: ${params.reason}`;
+  return `must be ${allowed} (got ${params?.given ?? shown}${reason})`;
 }
 
 /** In the words of TOML. Never walks into a table or an array: a hostile one may be endlessly deep. */

@@ -9,9 +9,9 @@ export type ReadToml = { readonly root: unknown } | { readonly problem: string }
 export function readToml(file: string): ReadToml {
   try {
     const stats = statSync(file);
-    if (!stats.isFile()) return { problem: 'must be a regular file; given a directory or a device' };
+    if (!stats.isFile()) return { problem: 'must be a regular file (got a directory or a device)' };
     if (stats.size > sizeLimitBytes) {
-      return { problem: `must be at most ${sizeLimitBytes} bytes; given ${stats.size} bytes` };
+      return { problem: `must be at most ${sizeLimitBytes} bytes (got ${stats.size} bytes)` };
     }
     const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
     // Integers beyond what a number holds arrive as bigint, so that the range check can name their key.
@@ -28,8 +28,8 @@ function describeFailure(error: unknown): string {
     return `must be valid TOML; line ${error.line}, column ${error.column}: ${reason}`;
   }
   const code = (error as NodeJS.ErrnoException).code;
-  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'must be UTF-8 text; given other bytes';
-  if (code === 'ENOENT') return 'must exist; given no such file';
+  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'must be UTF-8 text (got other bytes)';
+  if (code === 'ENOENT') return 'must exist (got no such file)';
   if (code === undefined) throw error;
-  return `must be readable; given ${code}`;
+  return `must be readable (got ${code})`;
 }

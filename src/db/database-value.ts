@@ -5,7 +5,9 @@ export function databaseValue(value: unknown): string | null {
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
   if (value instanceof Date) return value.toISOString();
   if (Array.isArray(value)) return `{${value.map(arrayElement).join(',')}}`;
-  throw new TypeError(`a statement takes texts, numbers, booleans, dates and lists of them; given ${typeof value}`);
+  throw new TypeError(
+    `a value of a statement must be text, a number, a boolean, a date or a list of these (got ${typeof value})`,
+  );
 }
 
 function arrayElement(element: unknown): string {

@@ -78,7 +78,7 @@ async function refuseMisfit(client: PoolClient, configured: number): Promise<voi
   const stored = [...new Set(sizes)].join(' or ');
   throw new MemoryError(
     'CONFIGURATION',
-    `butler.memory.embedding_dimensions: ${stored} allowed, as both vector slots hold vectors of that size; given ${configured}`,
+    `butler.memory.embedding_dimensions must be ${stored}, as both vector slots hold vectors of that size (got ${configured})`,
     {
       hint: 'Start with the former embedding model until the job reembed has nothing left to do in any tenant; then change it.',
     },

@@ -80,5 +80,5 @@ export class CachedEmbedder implements Embedder {
 }
 
 function assertNotBlank(field: string, text: string): void {
-  if (text.trim() === '') throw invalidInput(field, 'must contain at least one character other than space', text);
+  if (text.trim() === '') throw invalidInput(field, 'text with at least one character other than space', text);
 }

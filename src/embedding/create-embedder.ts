@@ -77,5 +77,5 @@ function assertWholeNumbers<Key extends string>(
 }
 
 function misconfigured(key: string, allowed: string, given: unknown): MemoryError {
-  return new MemoryError('CONFIGURATION', `Embedding ${key}: must be ${allowed}; given ${describeGiven(given)}`);
+  return new MemoryError('CONFIGURATION', `Embedding ${key} must be ${allowed} (got ${describeGiven(given)})`);
 }

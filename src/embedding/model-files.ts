@@ -41,7 +41,7 @@ export function weightFileOf({ model, dtype }: ModelChoice): string {
   const file = weightFiles[dtype];
   if (file === undefined) {
     const allowed = Object.keys(weightFiles).join(', ');
-    throw new MemoryError('CONFIGURATION', `Embedding dtype: must be one of ${allowed}; given ${describeGiven(dtype)}`);
+    throw new MemoryError('CONFIGURATION', `Embedding dtype must be one of ${allowed} (got ${describeGiven(dtype)})`);
   }
   return join(model, file);
 }

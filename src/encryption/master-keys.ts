@@ -34,14 +34,14 @@ interface Given {
 function readKey({ key, text, file }: Given, warn: (message: string) => void): MasterKey | undefined {
   const name = `butler.encryption.${key}`;
   if (text !== undefined && file !== undefined) {
-    throw new MemoryError('CONFIGURATION', `${name}: either the key or ${key}_file; given both`);
+    throw new MemoryError('CONFIGURATION', `${name} must be either the key or ${key}_file (got both)`);
   }
   if (file === undefined) return text === undefined ? undefined : createMasterKey(Buffer.from(text, 'base64'));
   const written = readKeyFile(`${name}_file`, file, warn);
   if (!/^[A-Za-z0-9+/]{43}=$/.test(written)) {
     throw new MemoryError(
       'CONFIGURATION',
-      `${name}_file: 32 random bytes in base64, 44 characters; given ${file}, which holds ${written.length} characters`,
+      `${name}_file must be 32 random bytes in base64, 44 characters (got ${file}, which holds ${written.length} characters)`,
     );
   }
   return createMasterKey(Buffer.from(written, 'base64'));
@@ -59,7 +59,7 @@ function readKeyFile(name: string, file: string, warn: (message: string) => void
       const given = `0${(mode & 0o777).toString(8)}`;
       throw new MemoryError(
         'CONFIGURATION',
-        `${name}: a file that its owner alone may read; given ${file} of mode ${given}`,
+        `${name} must be a file that its owner alone may read (got ${file} of mode ${given})`,
         {
           hint: `chmod 600 ${file}`,
         },
@@ -69,7 +69,7 @@ function readKeyFile(name: string, file: string, warn: (message: string) => void
     return readFileSync(file, 'utf8').trim();
   } catch (error) {
     if (error instanceof MemoryError) throw error;
-    throw new MemoryError('CONFIGURATION', `${name}: a file that can be read; given ${file}`, { cause: error });
+    throw new MemoryError('CONFIGURATION', `${name} must be a file that can be read (got ${file})`, { cause: error });
   }
 }
 

@@ -31,7 +31,7 @@ export function createVault(config: Config, logger: Pick<Logger, 'warn'>): Vault
   if (predicates.length > 0 && masterKeys.current === undefined) {
     throw new MemoryError(
       'CONFIGURATION',
-      `butler.encryption.master_key: 32 random bytes in base64, needed while predicates are encrypted (${predicates.join(', ')}); given none`,
+      `butler.encryption.master_key must be 32 random bytes in base64 while predicates are encrypted: ${predicates.join(', ')} (got none)`,
       { hint: 'Set BUTLER_MEMORY_MASTER_KEY, or master_key_file. `openssl rand -base64 32` makes a key.' },
     );
   }
@@ -61,7 +61,7 @@ export async function requireMasterKeys(
   const given = [current, previous].flatMap((key) => (key === undefined ? [] : [key.id])).join(', ');
   throw new MemoryError(
     'CONFIGURATION',
-    `butler.encryption.master_key: the key of the facts that are encrypted in ${db.location}, of id ${needed}; given ${given === '' ? 'none' : `a key of id ${given}`}`,
+    `butler.encryption.master_key must be the key of the facts that are encrypted in ${db.location}, of id ${needed} (got ${given === '' ? 'none' : `a key of id ${given}`})`,
     { hint: 'Give the key that was used so far as BUTLER_MEMORY_PREVIOUS_MASTER_KEY if it is to be replaced.' },
   );
 }

@@ -79,7 +79,11 @@ function textsIn(value: unknown): string[] {
 }
 
 function mayOnlyRead(tenantId: string): MemoryError {
-  return new MemoryError('FORBIDDEN', `the grant is to read in tenant ${tenantId}; given a write`, {
-    hint: 'A token made with --across-write may write there too.',
-  });
+  return new MemoryError(
+    'FORBIDDEN',
+    `the operation must be a read, as the grant is to read in tenant ${tenantId} (got a write)`,
+    {
+      hint: 'A token made with --across-write may write there too.',
+    },
+  );
 }

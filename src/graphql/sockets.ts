@@ -125,6 +125,6 @@ function takePlace(extra: SocketExtra, limits: Limits, { signal, release }: Retu
 }
 
 function nameFollower({ caller }: SocketExtra): string {
-  if (caller === undefined) throw new MemoryError('UNAUTHENTICATED', 'authorization: a caller; given none');
+  if (caller === undefined) throw new MemoryError('UNAUTHENTICATED', 'authorization must be a caller (got none)');
   return callerKey(caller);
 }

@@ -167,13 +167,13 @@ function bindDatabase({ db }: MemoryCore, principal: Principal): Pick<MemoryCont
     return { principal, db: db.forTenant(tenantId, { readOnly: true }) };
   }
   if (reaches[role] === 'tenant') return { principal, db: db.forTenant(tenantId) };
-  if (!butler) throw new MemoryError('UNAUTHENTICATED', 'authorization: a butler that has a name');
+  if (!butler) throw new MemoryError('UNAUTHENTICATED', 'authorization must be that of a butler that has a name');
   return { principal, db: db.forTenant(tenantId, { butler }) };
 }
 
 /** Returns the operator for a call that no door authenticated; throws where authentication is required. */
 function requireOpenness({ isRequired }: Authenticator): Principal {
-  if (isRequired) throw new MemoryError('UNAUTHENTICATED', 'authorization: a caller; given none');
+  if (isRequired) throw new MemoryError('UNAUTHENTICATED', 'authorization must be a caller (got none)');
   return localOperator;
 }
 

@@ -20,7 +20,7 @@ function requireLoopback({ butler: { host, publicUrl }, auth }: Config): void {
   if (isLoopback(host)) return;
   throw new MemoryError(
     'CONFIGURATION',
-    `butler.host: a loopback address (127.0.0.1, ::1, localhost) allowed while no authentication is configured; given ${JSON.stringify(host)}`,
+    `butler.host must be a loopback address (127.0.0.1, ::1, localhost) while no authentication is configured (got ${JSON.stringify(host)})`,
     { hint: 'Set butler.auth.mode to "required" and create a token with butler-memory token create.' },
   );
 }
@@ -30,7 +30,7 @@ function requireName(host: string, publicUrl: string | undefined): void {
   if (publicUrl !== undefined || !isEveryAddress(host)) return;
   throw new MemoryError(
     'CONFIGURATION',
-    `butler.public_url: the address by which callers reach the server, needed while butler.host is ${JSON.stringify(host)}; given none`,
+    `butler.public_url must be the address by which callers reach the server while butler.host is ${JSON.stringify(host)} (got none)`,
     { hint: 'Set butler.public_url, such as "https://memory.example.com", or butler.host to one address.' },
   );
 }

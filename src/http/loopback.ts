@@ -27,11 +27,11 @@ export function findForeignness(
   const names = config?.auth.mode === 'required' ? [own?.hostname ?? asInUrl(config.butler.host)] : [];
   if (target === undefined || !(isLoopback(target.hostname) || names.includes(target.hostname))) {
     const given = JSON.stringify(target?.hostname ?? url);
-    return `host: ${describeHosts(names, config?.auth.mode)}; given ${given}`;
+    return `host must be ${describeHosts(names, config?.auth.mode)} (got ${given})`;
   }
   if (origin === null || origin === undefined || origin === target.origin || origin === own?.origin) return undefined;
   if (config !== undefined && isAllowedOrigin(origin, config)) return undefined;
-  return `origin: ${own?.origin ?? target.origin} allowed; given ${JSON.stringify(origin)}`;
+  return `origin must be ${own?.origin ?? target.origin} (got ${JSON.stringify(origin)})`;
 }
 
 function asInUrl(host: string): string {
@@ -40,8 +40,8 @@ function asInUrl(host: string): string {
 
 function describeHosts(names: readonly string[], mode: Config['auth']['mode'] = 'none'): string {
   const loopback = 'a loopback address (127.0.0.1, ::1, localhost)';
-  if (mode === 'none') return `${loopback} allowed while no authentication is configured`;
-  return `${[...names.filter((name) => !isLoopback(name)), loopback].join(' or ')} allowed`;
+  if (mode === 'none') return `${loopback} while no authentication is configured`;
+  return `${[...names.filter((name) => !isLoopback(name)), loopback].join(' or ')}`;
 }
 
 /** What browsers say of a request that our own page or a person sent. Programs say nothing. */
@@ -54,5 +54,5 @@ const ownSites: readonly (string | null)[] = [null, 'same-origin', 'none'];
 export function findCrossSite(site: string | null, origin: string | null): string | undefined {
   // One that is there was looked at by itself.
   if (origin !== null || ownSites.includes(site)) return undefined;
-  return `sec-fetch-site: same-origin or none allowed; given ${JSON.stringify(site)}`;
+  return `sec-fetch-site must be same-origin or none (got ${JSON.stringify(site)})`;
 }

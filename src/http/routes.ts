@@ -133,7 +133,7 @@ function refuseForm({ method, headers }: Request): Response | undefined {
   const given = headers.get('content-type');
   const type = given?.split(';')[0]?.trim();
   if (method !== 'POST' || type === 'application/json') return undefined;
-  return refuse(415, 'BAD_REQUEST', `content-type: application/json allowed; given ${describeGiven(given)}`);
+  return refuse(415, 'BAD_REQUEST', `content-type must be application/json (got ${describeGiven(given)})`);
 }
 
 /** Authenticates the request; answers 401 on failure. */

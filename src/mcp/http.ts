@@ -65,7 +65,7 @@ async function answer(
 }
 
 function refuseUnknownSession(): Response {
-  return refuse(404, sessionNotFound, 'session: one that has not ended; initialize again without a session id');
+  return refuse(404, sessionNotFound, 'session must be one that has not ended; initialize again without a session id');
 }
 
 /** Without a session, GET would open a stream on which nothing ever comes, and DELETE end what nobody keeps. */
@@ -76,18 +76,18 @@ function answerWithoutBody(
 ): Response | Promise<Response> {
   const isKnown = hasSessions && (request.method === 'GET' || request.method === 'DELETE');
   if (session !== undefined && isKnown) return session.answer(request);
-  if (isKnown) return refuse(400, ErrorCode.InvalidRequest, 'mcp-session-id: the id of a session; given none');
+  if (isKnown) return refuse(400, ErrorCode.InvalidRequest, 'mcp-session-id must be the id of a session (got none)');
   const allow = hasSessions ? 'GET, POST, DELETE' : 'POST';
-  return refuse(405, ErrorCode.InvalidRequest, `method: ${allow}; given ${request.method}`, { allow });
+  return refuse(405, ErrorCode.InvalidRequest, `method must be ${allow} (got ${request.method})`, { allow });
 }
 
 async function readMessage(request: Request, bodyLimitBytes: number): Promise<unknown> {
   const body = await readRequestBody(request, bodyLimitBytes);
-  if (body.tooLarge) return refuse(413, ErrorCode.InvalidRequest, `body: at most ${bodyLimitBytes} bytes`);
+  if (body.tooLarge) return refuse(413, ErrorCode.InvalidRequest, `body must be at most ${bodyLimitBytes} bytes`);
   const message = parseJson(body.text);
-  if (message === undefined) return refuse(400, ErrorCode.ParseError, 'body: JSON; given something else');
+  if (message === undefined) return refuse(400, ErrorCode.ParseError, 'body must be JSON (got something else)');
   // They left the protocol in 2025-06-18, and one that cancels its own request would never be answered.
-  if (Array.isArray(message)) return refuse(400, ErrorCode.InvalidRequest, 'body: one message; given a batch');
+  if (Array.isArray(message)) return refuse(400, ErrorCode.InvalidRequest, 'body must be one message (got a batch)');
   return message;
 }
 

@@ -42,7 +42,7 @@ function describeIssue({ issues: [issue] }: z.ZodError, params: unknown): string
     params,
   );
   const allowed = issue?.code === 'invalid_type' ? (typeNames[issue.expected] ?? issue.expected) : issue?.message;
-  return `${['params', ...path].join('.')}: ${allowed}; given ${describeGiven(given)}`;
+  return `${['params', ...path].join('.')} must be ${allowed} (got ${describeGiven(given)})`;
 }
 
 const typeNames: Record<string, string> = { object: 'an object', record: 'an object', string: 'text' };

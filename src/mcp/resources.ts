@@ -88,5 +88,5 @@ function findResource(
 }
 
 function notFound(uri: string, allowed: string): ProtocolError {
-  return new ProtocolError(resourceNotFound, `resource: ${allowed}; given ${describeGiven(uri)}`, { uri });
+  return new ProtocolError(resourceNotFound, `resource must be ${allowed} (got ${describeGiven(uri)})`, { uri });
 }

@@ -73,7 +73,10 @@ function serveTools(server: Server, options: McpServerOptions): void {
       const allowed = offered()
         .map(({ tool }) => tool.name)
         .join(', ');
-      throw new ProtocolError(ErrorCode.InvalidParams, `tool: one of ${allowed}; given ${describeGiven(params.name)}`);
+      throw new ProtocolError(
+        ErrorCode.InvalidParams,
+        `tool must be one of ${allowed} (got ${describeGiven(params.name)})`,
+      );
     }
     return callTool(bound, params.arguments ?? {}, options);
   });

@@ -67,7 +67,7 @@ export function createSessions({ idleSeconds, maxSessions, now }: SessionOptions
       sweep();
       if (sessions.size >= maxSessions) void listIdle(0)[0]?.end();
       if (sessions.size >= maxSessions) {
-        return refuse(503, ErrorCode.InternalError, `sessions: at most ${maxSessions} at one time`);
+        return refuse(503, ErrorCode.InternalError, `sessions must be at most ${maxSessions} at one time`);
       }
       const id = randomUUID();
       const session = createSession(id, owner, server, {
@@ -159,7 +159,7 @@ async function settleFirst(
   }
   if (underWay.has(message.id)) {
     const given = describeGiven(message.id);
-    return refuse(400, ErrorCode.InvalidRequest, `id: one that no request under way has; given ${given}`);
+    return refuse(400, ErrorCode.InvalidRequest, `id must be one that no request under way has (got ${given})`);
   }
   const settled = new Promise<Response>((resolve) => underWay.set(message.id, resolve));
   try {

@@ -38,7 +38,7 @@ export async function confirmMemory(
   if (type === 'episode') {
     throw new MemoryError(
       'INVALID_TRANSITION',
-      'type: fact or rule; given "episode", which happened and needs no proof',
+      'type must be fact or rule (got "episode", which happened and needs no proof)',
     );
   }
   const written = await mutateOnce(

@@ -193,7 +193,7 @@ function pickIdentity({ provider, model, dtype, digest, dimensions }: EmbeddingM
 function noFreeSlot(versions: readonly EmbeddingModel[], current: EmbeddingModel): MemoryError {
   return new MemoryError(
     'CONFLICT',
-    `embedding model: ${versions.map(describeModel).join(' or ')} allowed, as both are in use; given ${describeModel(current)}`,
+    `embedding model must be ${versions.map(describeModel).join(' or ')}, as both are in use (got ${describeModel(current)})`,
     { hint: 'Finish the re-embedding that is under way, or restart with this model and run the job reembed.' },
   );
 }
@@ -202,7 +202,7 @@ function noSlotOfSize(columns: readonly { slot: string; dimensions: number }[], 
   const sizes = columns.map(({ slot, dimensions }) => `${dimensions} dimensions in slot ${slot}`).join(', ');
   return new MemoryError(
     'CONFIGURATION',
-    `embedding model: one that fits a free slot allowed (${sizes}); given ${describeModel(current)}`,
+    `embedding model must be one that fits a free slot, ${sizes} (got ${describeModel(current)})`,
     { hint: 'Restart the server: it makes room at its start, if a slot is empty.' },
   );
 }

@@ -99,7 +99,7 @@ async function readAnswer(
   if (earlier.operation !== operation || !(await isDigestOf({ context, client }, earlier.inputDigest, input))) {
     throw new MemoryError(
       'CONFLICT',
-      `idempotency_key: a key that was not used for another request; given ${JSON.stringify(key)}, used for ${earlier.operation}`,
+      `idempotency_key must be a key that was not used for another request (got ${JSON.stringify(key)}, used for ${earlier.operation})`,
       { hint: 'Send the same input again, or choose a new key.' },
     );
   }

@@ -137,8 +137,7 @@ const digestCharacters = 12;
 function writeMark({ config, principal }: RedactionContext, { kind, canonical }: Finding, mode: RedactionMode): string {
   if (mode !== 'hash') return `[redacted:${kind}]`;
   const key = config.redaction.hashKey;
-  if (key === undefined)
-    throw new MemoryError('CONFIGURATION', 'butler.redaction.hash_key: must be set; given nothing');
+  if (key === undefined) throw new MemoryError('CONFIGURATION', 'butler.redaction.hash_key must be set (got nothing)');
   const digest = createHmac('sha256', key)
     .update(JSON.stringify([principal.tenantId, kind, canonical]))
     .digest('hex');
@@ -148,7 +147,7 @@ function writeMark({ config, principal }: RedactionContext, { kind, canonical }:
 function refusal(field: string, kind: FindingKind): MemoryError {
   return new MemoryError(
     'INVALID_INPUT',
-    `${field}: text without ${nouns[kind]} (${kind}); given one, which is not shown`,
+    `${field} must be text without ${nouns[kind]} (${kind}) (got one, which is not shown)`,
     {
       hint: 'Leave it out: this memory does not keep such things.',
     },

@@ -56,7 +56,7 @@ export function isOutage(error: unknown): boolean {
 export function invalidInput(field: string, allowed: string, given: unknown, hint?: string): MemoryError {
   return new MemoryError(
     'INVALID_INPUT',
-    `${field}: ${allowed}; given ${describeGiven(given)}`,
+    `${field} must be ${allowed} (got ${describeGiven(given)})`,
     hint === undefined ? {} : { hint },
   );
 }

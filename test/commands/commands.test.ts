@@ -111,9 +111,9 @@ describe('butler-memory verify --chain', () => {
   });
 
   it.each([
-    [['--chain', '--at', '2026-03-01'], 'at: given without --chain'],
-    [['--head', '--chain'], 'head: given alone'],
-    [['--since', '12'], 'since: a head as it was printed'],
+    [['--chain', '--at', '2026-03-01'], 'at must be given without --chain'],
+    [['--head', '--chain'], 'head must be given alone'],
+    [['--since', '12'], 'since must be a head as it was printed'],
   ])('refuses %j', async (options, message) => {
     const { code, stderr } = await run(['verify', '--tenant', 'default', ...options]);
     expect(code).toBe(1);
@@ -151,7 +151,7 @@ describe('butler-memory erase', () => {
     expect(await exportToFile()).toEqual({
       code: 1,
       stdout: '',
-      stderr: `butler-memory: output: a file that is not there yet; given ${output}, which is there (Nothing was written. Name another file, or move that one away.)\n`,
+      stderr: `butler-memory: output must be a file that is not there yet (got ${output}, which is there) (Nothing was written. Name another file, or move that one away.)\n`,
     });
     expect(await readFile(output, 'utf8')).toBe(written);
     const dry = await erase('--subject', 'ada-lovelace', '--dry-run');
@@ -231,14 +231,17 @@ describe('butler-memory job', () => {
   });
 
   it.each([
-    [['job', 'tidy'], /name: one of consolidate, .*; given "tidy"/],
-    [['job', 'decay-sweep', '--tenant', 'nobody'], /tenant: .*; given "nobody"/],
-    [['job', 'maintain-storage', '--tenant', 'nobody'], /tenant: left out with maintain-storage.*; given "nobody"/],
-    [['verify', '--tenant', 'nobody'], /tenant: .*; given "nobody"/],
-    [['verify', '--chain', '--tenant', 'nobody'], /tenant: .*; given "nobody"/],
-    [['verify', '--head', '--tenant', 'nobody'], /tenant: .*; given "nobody"/],
-    [['export', '--subject', 'Ada', '--tenant', 'nobody'], /tenant: .*; given "nobody"/],
-    [['erase', '--subject', 'Ada', '--tenant', 'nobody'], /tenant: .*; given "nobody"/],
+    [['job', 'tidy'], /name must be one of consolidate, .* \(got "tidy"/],
+    [['job', 'decay-sweep', '--tenant', 'nobody'], /tenant must be .* \(got "nobody"/],
+    [
+      ['job', 'maintain-storage', '--tenant', 'nobody'],
+      /tenant must be left out with maintain-storage.* \(got "nobody"/,
+    ],
+    [['verify', '--tenant', 'nobody'], /tenant must be .* \(got "nobody"/],
+    [['verify', '--chain', '--tenant', 'nobody'], /tenant must be .* \(got "nobody"/],
+    [['verify', '--head', '--tenant', 'nobody'], /tenant must be .* \(got "nobody"/],
+    [['export', '--subject', 'Ada', '--tenant', 'nobody'], /tenant must be .* \(got "nobody"/],
+    [['erase', '--subject', 'Ada', '--tenant', 'nobody'], /tenant must be .* \(got "nobody"/],
   ])('refuses %j', async (command, message) => {
     const { code, stdout, stderr } = await run(command);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -287,10 +290,10 @@ describe('butler-memory token', () => {
   });
 
   it.each([
-    [['token', 'create', '--role', 'king'], 'role: one of viewer, butler, operator, admin; given "king"'],
+    [['token', 'create', '--role', 'king'], 'role must be one of viewer, butler, operator, admin (got "king")'],
     [
       ['token', 'create', '--role', 'admin', '--expires', 'soon'],
-      'expires: a date, or a time from now such as 30d or 12h; given "soon"',
+      'expires must be a date, or a time from now such as 30d or 12h (got "soon")',
     ],
     [
       ['token', 'revoke', '01a1e54f-fe14-734e-8641-0080c072e133'],
@@ -350,7 +353,7 @@ describe('butler-memory doctor', () => {
     await encrypted.query(`
       INSERT INTO data_keys VALUES ('here', gen_random_uuid(), decode(repeat('00', 61), 'hex'), 'another', 'active', now())`);
     const env = { ...encrypted.env, BUTLER_MEMORY_MASTER_KEY: masterKey(9) };
-    const refusal = 'of id another (1 data keys); given a key of id ';
+    const refusal = 'of id another (1 data keys) (got a key of id ';
     const { code, stdout, stderr } = await run(['doctor'], env);
     expect(stdout).toMatch(/ok {3}encryption\n +no predicate is encrypted\n +master key [0-9a-f]{16}\n/);
     expect(stdout).toContain(`FAIL data keys\n`);
@@ -362,7 +365,7 @@ describe('butler-memory doctor', () => {
     expect(start).toMatchObject({ code: 1, stdout: '' });
     expect(start.stderr).toContain(refusal);
     expect(start.stderr.trim().split('\n')).toHaveLength(1);
-    expect((await run(['job', 'rotate-keys'], encrypted.env)).stderr).toContain('given none');
+    expect((await run(['job', 'rotate-keys'], encrypted.env)).stderr).toContain('(got none)');
     await encrypted.remove();
   });
 

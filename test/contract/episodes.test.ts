@@ -106,11 +106,23 @@ describe('an episode', () => {
     });
 
     it.each([
-      ['blank content', { content: ' \0\n ', butler: 'general' }, /content: text that is not blank; given/],
-      ['a blank butler', { content: 'x', butler: ' ' }, /butler: 1 to 200 printable characters; given " "/],
-      ['a malformed session', { content: 'x', butler: 'b', sessionId: 'monday' }, /session_id: a UUID.*given "monday"/],
-      ['importance 0', { content: 'x', butler: 'b', importance: 0 }, /importance: a number from 1 to 10; given 0/],
-      ['importance 11', { content: 'x', butler: 'b', importance: 11 }, /importance: a number from 1 to 10; given 11/],
+      ['blank content', { content: ' \0\n ', butler: 'general' }, /content must be text that is not blank \(got/],
+      ['a blank butler', { content: 'x', butler: ' ' }, /butler must be 1 to 200 printable characters \(got " "/],
+      [
+        'a malformed session',
+        { content: 'x', butler: 'b', sessionId: 'monday' },
+        /session_id must be a UUID.*got "monday"/,
+      ],
+      [
+        'importance 0',
+        { content: 'x', butler: 'b', importance: 0 },
+        /importance must be a number from 1 to 10 \(got 0/,
+      ],
+      [
+        'importance 11',
+        { content: 'x', butler: 'b', importance: 11 },
+        /importance must be a number from 1 to 10 \(got 11/,
+      ],
     ])('is refused with %s', async (_, input, message) => {
       await expect(door.storeEpisode(input)).rejects.toMatchObject({
         code: 'INVALID_INPUT',

@@ -173,10 +173,10 @@ describe('forgetting by topic', () => {
     it.each([
       [{}, 'id or about must be given, and not both (got none)'],
       [{ type: 'fact', id: 'ab123cd', about: 'tea' }, 'id or about must be given, and not both (got both)'],
-      [{ about: '  ' }, 'about: text that is not blank; given "  "'],
-      [{ about: 'everything' }, 'about: the words that name a topic'],
-      [{ type: 'fact', about: 'tea' }, 'type: left out with about'],
-      [{ type: 'fact', id: 'ab123cd', confirm: false }, 'confirm: left out with an id'],
+      [{ about: '  ' }, 'about must be text that is not blank (got "  ")'],
+      [{ about: 'everything' }, 'about must be the words that name a topic'],
+      [{ type: 'fact', about: 'tea' }, 'type must be left out with about'],
+      [{ type: 'fact', id: 'ab123cd', confirm: false }, 'confirm must be left out with an id'],
     ] as const)('refuses %j', async (input, message) => {
       await expect(alfred.forgetTopic(input)).rejects.toMatchObject({
         code: 'INVALID_INPUT',

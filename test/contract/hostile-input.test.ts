@@ -32,72 +32,88 @@ describe('hostile input', () => {
     [
       'an episode of a megabyte',
       (open) => open.storeEpisode({ ...episode, content: 'x'.repeat(1_048_576) }),
-      /^content: text of at most 200000 characters; given "x/,
+      /^content must be text of at most 200000 characters \(got "x/,
     ],
-    ['a rule of a megabyte', (open) => open.storeRule({ content: 'x'.repeat(1_048_576) }), /^content: text of at most/],
+    [
+      'a rule of a megabyte',
+      (open) => open.storeRule({ content: 'x'.repeat(1_048_576) }),
+      /^content must be text of at most/,
+    ],
     [
       'ten thousand tags',
       (open) => open.storeFact({ ...fact, tags: Array.from({ length: 10_000 }, (_, n) => `tag ${n}`) }),
-      /^tags: at most 64; given 10000$/,
+      /^tags must be at most 64 \(got 10000\)$/,
     ],
-    ['a blank tag', (open) => open.storeFact({ ...fact, tags: [' '] }), /^tags: 1 to 200 printable.*given " "$/],
+    ['a blank tag', (open) => open.storeFact({ ...fact, tags: [' '] }), /^tags must be 1 to 200 printable.*got " "\)$/],
     [
       'a confidence above one',
       (open) => open.storeFact({ ...fact, confidence: 1.1 }),
-      /^confidence: a number from 0 to 1; given 1.1$/,
+      /^confidence must be a number from 0 to 1 \(got 1.1\)$/,
     ],
     [
       'the last date there is',
       (open) => open.storeFact({ ...fact, observedAt: new Date(8.64e15) }),
-      /observed_?at.*a time .*the years 1901 to 9999.*given "\+275760-/i,
+      /observed_?at.*a (?:day or )?time .*the years 1901 to 9999.*got "\+275760-/i,
     ],
     [
       'the first date there is',
       (open) => open.storeEpisode({ ...episode, observedAt: new Date(-8.64e15) }),
-      /observed_?at.*a time .*the years 1901 to 9999.*given "-271821-/i,
+      /observed_?at.*a (?:day or )?time .*the years 1901 to 9999.*got "-271821-/i,
     ],
-    ['a blank subject', (open) => open.storeFact({ ...fact, subject: '\u0000 \t' }), /^subject: 1 to 200 printable/],
+    [
+      'a blank subject',
+      (open) => open.storeFact({ ...fact, subject: '\u0000 \t' }),
+      /^subject must be 1 to 200 printable/,
+    ],
     [
       'a predicate of control characters',
       (open) => open.storeFact({ ...fact, predicate: 'a\u0007b' }),
-      /^predicate: 1 to 200 printable characters; given "a\\u0007b"$/,
+      /^predicate must be 1 to 200 printable characters \(got "a\\u0007b"\)$/,
     ],
-    ['a name that is half a character', (open) => open.storeFact({ ...fact, scope: 'a\ud800' }), /^scope: 1 to 200/],
+    [
+      'a name that is half a character',
+      (open) => open.storeFact({ ...fact, scope: 'a\ud800' }),
+      /^scope must be 1 to 200/,
+    ],
     [
       'a fact with half a character',
       (open) => open.storeFact({ ...fact, content: 'a\ud800b' }),
-      /^content: text without half a character .*; given "a\\ud800b"$/,
+      /^content must be text without half a character .* \(got "a\\ud800b"\)$/,
     ],
     [
       'an episode with half a character',
       (open) => open.storeEpisode({ ...episode, content: 'a\udc00b' }),
-      /^content: text without half a character .*; given "a\\udc00b"$/,
+      /^content must be text without half a character .* \(got "a\\udc00b"\)$/,
     ],
     [
       'a tag with half a character',
       (open) => open.storeRule({ content: 'x', tags: ['a\ud800b'] }),
-      /^tags: 1 to 200 printable characters; given "a\\ud800b"$/,
+      /^tags must be 1 to 200 printable characters \(got "a\\ud800b"\)$/,
     ],
     [
       'metadata with half a character',
       (open) => open.storeEpisode({ ...episode, metadata: { deep: [{ text: 'a\ud800b' }] } }),
-      /^metadata: text without half a character .*; given "a\\ud800b"$/,
+      /^metadata must be text without half a character .* \(got "a\\ud800b"\)$/,
     ],
-    ['a text of nothing but NUL', (open) => open.storeRule({ content: '\u0000\u0000' }), /^content: .*not blank/],
+    [
+      'a text of nothing but NUL',
+      (open) => open.storeRule({ content: '\u0000\u0000' }),
+      /^content must be .*not blank/,
+    ],
     [
       'a permanence that there is not',
       (open) => open.storeFact({ ...fact, permanence: 'eternal' }),
-      /permanence.*one of (?=.*permanent)(?=.*stable)(?=.*standard)(?=.*volatile)(?=.*ephemeral).*; given "eternal"$/,
+      /permanence.*one of (?=.*permanent)(?=.*stable)(?=.*standard)(?=.*volatile)(?=.*ephemeral).* \(got "eternal"\)$/,
     ],
     [
       'a session that is no UUID',
       (open) => open.storeEpisode({ ...episode, sessionId: "'; DROP TABLE facts; --" }),
-      /^session_id: a UUID; given "'; DROP/,
+      /^session_id must be a UUID \(got "'; DROP/,
     ],
     [
       'an end before the beginning',
       (open) => open.storeFact({ ...fact, validFrom: new Date('2026-02-01'), validTo: new Date('2026-01-01') }),
-      /^valid_to: .*given "2026-01-01/,
+      /^valid_to must be .*got "2026-01-01/,
     ],
     [
       'metadata with the key __proto__',
@@ -122,7 +138,7 @@ describe('hostile input', () => {
     [
       'metadata without end',
       (open) => open.storeFact({ ...fact, metadata: { text: 'x'.repeat(70_000) } }),
-      /^metadata: JSON of at most 65536 bytes; given 70011$/,
+      /^metadata must be JSON of at most 65536 bytes \(got 70011\)$/,
     ],
   ];
 
@@ -135,7 +151,7 @@ describe('hostile input', () => {
 
       const refusal = {
         code: 'INVALID_INPUT',
-        message: `importance: a number from 1 to 10; given ${importance}`,
+        message: `importance must be a number from 1 to 10 (got ${importance})`,
       };
       await expect(storeFact(memory, { ...fact, importance })).rejects.toMatchObject(refusal);
       await expect(storeRule(memory, { content: 'x', importance })).rejects.toMatchObject(refusal);

@@ -151,7 +151,7 @@ describe('what must not be kept', () => {
         await expect(write()).rejects.toMatchObject({
           code: 'INVALID_INPUT',
           message: expect.stringMatching(
-            `^${field}: text without the number of a payment card \\(card\\); given one, which is not shown`,
+            `^${field} must be text without the number of a payment card \\(card\\) \\(got one, which is not shown\\)`,
           ) as string,
         });
       }
@@ -260,7 +260,7 @@ describe('a policy', () => {
       await expect(refused).rejects.toMatchObject({
         code: 'INVALID_INPUT',
         message: expect.stringMatching(
-          /^content: text without the number of a payment card \(card\); given one, which is not shown/,
+          /^content must be text without the number of a payment card \(card\) \(got one, which is not shown/,
         ) as string,
       });
     });

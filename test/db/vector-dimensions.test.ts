@@ -65,7 +65,7 @@ describe('the size of the vector columns', () => {
     await expect(alignVectorDimensions(core.db, 100)).rejects.toMatchObject({
       code: 'CONFIGURATION',
       message:
-        'butler.memory.embedding_dimensions: 384 or 64 allowed, as both vector slots hold vectors of that size; given 100',
+        'butler.memory.embedding_dimensions must be 384 or 64, as both vector slots hold vectors of that size (got 100)',
     });
   });
 

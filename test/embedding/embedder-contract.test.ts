@@ -109,7 +109,7 @@ describe.each(embeddingProviders)('embedder of provider %s', (provider) => {
   });
 
   it.each(['', ' \n\t'])('refuses the blank text %j and names its place', async (blank) => {
-    await expect(embedder.embed(['fine', blank])).rejects.toThrow(/^texts\[1\]: must contain/);
+    await expect(embedder.embed(['fine', blank])).rejects.toThrow(/^texts\[1\] must be text with/);
     await expect(embedder.embedQuery(blank)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
   });
 
@@ -125,13 +125,13 @@ describe.each(embeddingProviders)('embedder of provider %s', (provider) => {
 
   it.each(['dimensions', 'threads', 'maxTextsInFlight', 'queryCacheEntries'])('refuses %s of -1', async (key) => {
     const creation = createEmbedder({ ...defaults, provider, [key]: -1 });
-    await expect(creation).rejects.toThrow(new RegExp(`^Embedding ${key}: must be a whole number from .; given -1$`));
+    await expect(creation).rejects.toThrow(new RegExp(`^Embedding ${key} must be a whole number from . \\(got -1\\)$`));
   });
 });
 
 it('refuses a provider that does not exist and lists those that do', async () => {
   const creation = createEmbedder({ ...defaults, provider: 'oracle' as 'hashing' });
-  await expect(creation).rejects.toThrow('Embedding provider: must be one of transformers, hashing; given "oracle"');
+  await expect(creation).rejects.toThrow('Embedding provider must be one of transformers, hashing (got "oracle")');
 });
 
 function lengthOf(vector: Float32Array): number {

@@ -147,7 +147,7 @@ describe('identity and files of a model', () => {
   });
 
   it('refuses a dtype that names no weight file and lists those that do', async () => {
-    await expect(createEmbedder(options({ dtype: 'q3' }))).rejects.toThrow(/must be one of fp32, .*; given "q3"$/);
+    await expect(createEmbedder(options({ dtype: 'q3' }))).rejects.toThrow(/must be one of fp32, .* \(got "q3"\)$/);
   });
 
   it('refuses a model whose vectors have other dimensions than configured and names both', async () => {

@@ -38,7 +38,7 @@ describe('the master key', () => {
   it('is refused from a file that others may read, and told of when its group may', async () => {
     const open = await keyFile(masterKey(5), 0o644);
     expect(() => read({ masterKeyFile: open })).toThrow(
-      `butler.encryption.master_key_file: a file that its owner alone may read; given ${open} of mode 0644`,
+      `butler.encryption.master_key_file must be a file that its owner alone may read (got ${open} of mode 0644)`,
     );
     warnings.length = 0;
     const shared = await keyFile(masterKey(5), 0o640);
@@ -48,12 +48,12 @@ describe('the master key', () => {
 
   it('is refused in another form, twice, or from a file that is not there, and never shown', async () => {
     const short = await keyFile('c2hvcnQ=', 0o600);
-    expect(() => read({ masterKeyFile: short })).toThrow(/44 characters; given .*, which holds 8 characters$/);
+    expect(() => read({ masterKeyFile: short })).toThrow(/44 characters \(got .*, which holds 8 characters\)$/);
     expect(() => read({ masterKey: masterKey(5), masterKeyFile: short })).toThrow(
-      'butler.encryption.master_key: either the key or master_key_file; given both',
+      'butler.encryption.master_key must be either the key or master_key_file (got both)',
     );
     expect(() => read({ previousMasterKeyFile: join(directory, 'none') })).toThrow(
-      /previous_master_key_file: a file that can be read/,
+      /previous_master_key_file must be a file that can be read/,
     );
     const wrong = 'not-a-key-of-44-characters';
     expect(() => testConfig({ BUTLER_MEMORY_MASTER_KEY: wrong })).toThrow(/BUTLER_MEMORY_MASTER_KEY.*32 random bytes/);
@@ -62,7 +62,7 @@ describe('the master key', () => {
 
   it('has to be there while predicates are encrypted', () => {
     expect(() => createVault(encryptedConfig({ masterKey: undefined as never }), captureLog().logger)).toThrow(
-      'butler.encryption.master_key: 32 random bytes in base64, needed while predicates are encrypted (medical_*); given none',
+      'butler.encryption.master_key must be 32 random bytes in base64 while predicates are encrypted: medical_* (got none)',
     );
   });
 });

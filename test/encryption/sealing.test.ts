@@ -148,11 +148,11 @@ describe('a start', () => {
     const right = createVault(encryptedConfig(), core.logger).masterKeys.current?.id;
     await expect(requireMasterKeys(core.db, wrong)).rejects.toThrow(
       new RegExp(
-        `^butler.encryption.master_key: the key of the facts .* of id ${right} \\(\\d+ data keys\\); given a key`,
+        `^butler.encryption.master_key must be the key of the facts .* of id ${right} \\(\\d+ data keys\\) \\(got a key`,
       ),
     );
     const none = createVault(encryptedConfig({ predicates: [], masterKey: undefined as never }), core.logger);
-    await expect(requireMasterKeys(core.db, none)).rejects.toThrow(/given none$/);
+    await expect(requireMasterKeys(core.db, none)).rejects.toThrow(/\(got none\)$/);
     const both = encryptedConfig({ masterKey: masterKey(2), previousMasterKey: masterKey(1) });
     expect(await requireMasterKeys(core.db, createVault(both, core.logger))).toHaveLength(1);
   });
@@ -162,7 +162,7 @@ describe('a start', () => {
     const home = '/nowhere/that/could/be/made';
     await expect(
       createMemory({ config: { ...config, butler: { ...config.butler, home } }, logger: core.logger }),
-    ).rejects.toMatchObject({ code: 'CONFIGURATION', message: expect.stringContaining('given none') });
+    ).rejects.toMatchObject({ code: 'CONFIGURATION', message: expect.stringContaining('(got none)') });
   });
 });
 

@@ -185,11 +185,11 @@ describe('the query activity', () => {
     [
       'a cursor that is none',
       { after: 'first' },
-      /after: a cursor of this connection or the id of an event; given "first"/,
+      /after must be a cursor of this connection or the id of an event \(got "first"/,
     ],
-    ['a page that is too large', { first: 501 }, /first: a number from 0 to 500; given 501/],
-    ['a negative page', { last: -1 }, /last: a number from 0 to 500; given -1/],
-    ['an event id that is none', { filter: { sinceEventId: 'x' } }, /since_event_id: .*given "x"/],
+    ['a page that is too large', { first: 501 }, /first must be a number from 0 to 500 \(got 501/],
+    ['a negative page', { last: -1 }, /last must be a number from 0 to 500 \(got -1/],
+    ['an event id that is none', { filter: { sinceEventId: 'x' } }, /since_event_id must be .*got "x"/],
   ])('refuses %s', async (_, variables, message) => {
     const { text, errors } = await ask(pageQuery, variables);
 

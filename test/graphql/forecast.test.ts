@@ -57,5 +57,5 @@ it('a month is looked ahead unless another number is given', async () => {
 
 it('a span that makes no sense is refused', async () => {
   const { errors } = await answerTo(`fading(withinDays: -1) { totalCount }`);
-  expect(errors?.[0]?.message).toContain('within_days: a number from 0 to 36500; given -1');
+  expect(errors?.[0]?.message).toContain('within_days must be a number from 0 to 36500 (got -1)');
 });

@@ -70,7 +70,7 @@ describe('a job that an operator runs', () => {
   it('must be there: the refusal says which are', async () => {
     const { data } = (await runJob('tidy')) as { data: { runJob: { code: string; message: string } } };
     expect(data.runJob.code).toBe('INVALID_INPUT');
-    expect(data.runJob.message).toMatch(/^name: one of .*decay-sweep.*; given "tidy"$/);
+    expect(data.runJob.message).toMatch(/^name must be one of .*decay-sweep.* \(got "tidy"\)$/);
   });
 });
 
@@ -89,6 +89,6 @@ describe('schedules', () => {
   it('are not listed for a job that there is not, which is told instead', async () => {
     const { errors } = await ask('{ jobRuns(name: "sweep") { totalCount } }');
 
-    expect(errors?.[0]?.message).toMatch(/^name: one of consolidate, .*decay-sweep, .*given "sweep"$/);
+    expect(errors?.[0]?.message).toMatch(/^name must be one of consolidate, .*decay-sweep, .*got "sweep"\)$/);
   });
 });

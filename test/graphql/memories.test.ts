@@ -134,10 +134,10 @@ describe('a list', () => {
   });
 
   it.each([
-    ['{ facts(first: 101) { totalCount } }', 'first: a whole number from 1 to 100; given 101'],
-    ['{ facts(first: 0) { totalCount } }', 'first: a whole number from 1 to 100; given 0'],
+    ['{ facts(first: 101) { totalCount } }', 'first must be a whole number from 1 to 100 (got 101)'],
+    ['{ facts(first: 0) { totalCount } }', 'first must be a whole number from 1 to 100 (got 0)'],
     ['{ facts(after: "nonsense") { edges { cursor } } }', 'cursor'],
-    ['{ facts(filter: { minConfidence: 7 }) { totalCount } }', 'min_confidence: a number from 0 to 1; given 7'],
+    ['{ facts(filter: { minConfidence: 7 }) { totalCount } }', 'min_confidence must be a number from 0 to 1 (got 7)'],
   ])('refuses %s', async (query, message) => {
     const { errors } = await answerTo(query);
     expect(errors?.[0]?.message).toContain(message);

@@ -114,7 +114,7 @@ describe('another tenant', () => {
     for (const path of ['/graphql', '/mcp']) {
       const response = await post(path, { token: token().token, tenant }, { query: facts });
       expect(response.status).toBe(403);
-      const message = `x-butler-tenant: ${allowed}; given "${tenant}"`;
+      const message = `x-butler-tenant must be ${allowed} (got "${tenant}")`;
       expect(await response.json()).toEqual({ error: { code: 'FORBIDDEN', message } });
     }
   });
@@ -132,7 +132,7 @@ describe('another tenant', () => {
     const token = await issue({ role, butler: 'home' });
     expect((await ask(facts, token, 'neighbour')).error.code).toBe('FORBIDDEN');
     await expect(issue({ role, butler: 'home', across: ['neighbour'] })).rejects.toThrow(
-      'across: none, as the role is not admin; given ["neighbour"]',
+      'across must be none, as the role is not admin (got ["neighbour"])',
     );
   });
 
@@ -159,7 +159,7 @@ describe('another tenant', () => {
 
   it('is not written in by a grant to read, through any door', async () => {
     const before = await testApp.core.db.forTenant('neighbour').client.fact.findMany();
-    const message = 'the grant is to read in tenant neighbour; given a write';
+    const message = 'the operation must be a read, as the grant is to read in tenant neighbour (got a write)';
     const { data, errors } = await ask(store('by GraphQL'), reader, 'neighbour');
     expect([data ?? null, errors[0].message, errors[0].extensions.code]).toEqual([null, message, 'FORBIDDEN']);
     const given = { subject: 'user', predicate: 'by MCP', content: 'x' };
@@ -226,7 +226,9 @@ describe('the command line', () => {
   });
 
   it('makes none that writes nowhere', async () => {
-    await expect(issue({ acrossWrite: true })).rejects.toThrow('across-write: with tenants to write in; given true');
+    await expect(issue({ acrossWrite: true })).rejects.toThrow(
+      'across-write must be given with the tenants to write in (got true)',
+    );
   });
 });
 
@@ -410,7 +412,7 @@ describe('a job of the whole server', () => {
       expect(await runJob(token, 'maintain-storage')).toMatchObject({
         errors: [
           {
-            message: 'maintain-storage is done for all tenants: a grant to write in all is needed; given none',
+            message: 'maintain-storage runs for all tenants at once: the grant must be one to write in all (got none)',
             extensions: { code: 'FORBIDDEN' },
           },
         ],

@@ -152,7 +152,7 @@ describe('a server that asks who its callers are', () => {
         const response = await byName(butler, token);
         expect([response.status, response.headers.get('www-authenticate')]).toEqual([403, null]);
         expect(await response.json()).toEqual({
-          error: { code: 'FORBIDDEN', message: `host: ${allowed} allowed; given "memory.example"` },
+          error: { code: 'FORBIDDEN', message: `host must be ${allowed} (got "memory.example")` },
         });
       }
     },
@@ -250,9 +250,9 @@ describe('a token', () => {
   });
 
   it.each([
-    [{ role: 'king' }, 'role: one of viewer, butler, operator, admin; given "king"'],
-    [{ role: 'butler' }, 'butler: a name, as the role is butler; given null'],
-    [{ role: 'admin', expiresAt: new Date(0) }, 'expires: a moment to come; given "1970-01-01T00:00:00.000Z"'],
+    [{ role: 'king' }, 'role must be one of viewer, butler, operator, admin (got "king")'],
+    [{ role: 'butler' }, 'butler must be a name, as the role is butler (got null)'],
+    [{ role: 'admin', expiresAt: new Date(0) }, 'expires must be a moment to come (got "1970-01-01T00:00:00.000Z")'],
   ])('is refused with %j', async (given, message) => {
     await expect(createToken(contextOf(admin), { name: 'x', ...given })).rejects.toThrow(message);
   });

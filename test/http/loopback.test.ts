@@ -28,12 +28,12 @@ describe('a request', () => {
       'from a page of another site',
       'http://localhost:8150/',
       'https://evil.example',
-      /^origin: .*given "https:\/\/evil/,
+      /^origin must be .*got "https:\/\/evil/,
     ],
-    ['from a page on another port', 'http://localhost:8150/', 'http://localhost:3000', /^origin: /],
-    ['from a page without an address', 'http://localhost:8150/', 'null', /^origin: .*given "null"/],
-    ['by a name that is pointed at us', 'http://evil.example:8150/', null, /^host: .*given "evil\.example"/],
-    ['by a name that is none', 'http://[/', null, /^host: /],
+    ['from a page on another port', 'http://localhost:8150/', 'http://localhost:3000', /^origin must be /],
+    ['from a page without an address', 'http://localhost:8150/', 'null', /^origin must be .*got "null"/],
+    ['by a name that is pointed at us', 'http://evil.example:8150/', null, /^host must be .*got "evil\.example"/],
+    ['by a name that is none', 'http://[/', null, /^host must be /],
   ])('%s is foreign', (_, url, origin, reason) => {
     expect(findForeignness(url, origin)).toMatch(reason);
   });

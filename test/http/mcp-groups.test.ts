@@ -55,7 +55,7 @@ describe('the groups of tools', () => {
     const client = await connectMcp(all.app, '/mcp?groups=read');
 
     await expect(client.call('memory_store_rule', { content: 'Knock first' })).rejects.toThrow(
-      `tool: one of ${namesOf('read').join(', ')}; given "memory_store_rule"`,
+      `tool must be one of ${namesOf('read').join(', ')} (got "memory_store_rule")`,
     );
     await client.close();
   });
@@ -68,7 +68,7 @@ describe('the groups of tools', () => {
       jsonrpc: '2.0',
       error: {
         code: -32602,
-        message: expect.stringContaining(`groups: one or several of ${toolGroups.join(', ')}`) as string,
+        message: expect.stringContaining(`groups must be one or several of ${toolGroups.join(', ')}`) as string,
       },
     });
   });
@@ -99,7 +99,7 @@ describe('butler-memory mcp --groups', () => {
 
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe(
-      `butler-memory: groups: one or several of ${toolGroups.join(', ')}, with commas between them; given "write"\n`,
+      `butler-memory: groups must be one or several of ${toolGroups.join(', ')}, with commas between them (got "write")\n`,
     );
   });
 });

@@ -59,14 +59,14 @@ describe('the prompts of /mcp', () => {
   });
 
   it.each<[string, Record<string, string>, string]>([
-    ['reflect', {}, 'prompt: one of consolidate, review-fading; given "reflect"'],
-    ['constructor', {}, 'prompt: one of consolidate, review-fading; given "constructor"'],
-    ['consolidate', {}, 'butler: the name of a butler, on one line; given null'],
-    ['consolidate', { butler: 'a\nb' }, 'butler: the name of a butler, on one line; given "a\\nb"'],
-    ['consolidate', { butler: 'b', limit: '0' }, 'limit: a whole number from 1 to 100; given "0"'],
-    ['consolidate', { butler: 'b', limit: '101' }, 'limit: a whole number from 1 to 100; given "101"'],
-    ['consolidate', { butler: 'b', limit: 'all' }, 'limit: a whole number from 1 to 100; given "all"'],
-    ['review-fading', { butler: 'b' }, 'argument: one of limit; given "butler"'],
+    ['reflect', {}, 'prompt must be one of consolidate, review-fading (got "reflect")'],
+    ['constructor', {}, 'prompt must be one of consolidate, review-fading (got "constructor")'],
+    ['consolidate', {}, 'butler must be the name of a butler, on one line (got null)'],
+    ['consolidate', { butler: 'a\nb' }, 'butler must be the name of a butler, on one line (got "a\\nb")'],
+    ['consolidate', { butler: 'b', limit: '0' }, 'limit must be a whole number from 1 to 100 (got "0")'],
+    ['consolidate', { butler: 'b', limit: '101' }, 'limit must be a whole number from 1 to 100 (got "101")'],
+    ['consolidate', { butler: 'b', limit: 'all' }, 'limit must be a whole number from 1 to 100 (got "all")'],
+    ['review-fading', { butler: 'b' }, 'argument must be one of limit (got "butler")'],
   ])('refuse %s %j with a clear message', async (name, given, message) => {
     await expect(client.getPrompt({ name, arguments: given })).rejects.toMatchObject({
       code: -32602,

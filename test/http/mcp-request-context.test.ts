@@ -80,8 +80,12 @@ describe('a request context', () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    ['no object', 'r-1', /^INVALID_INPUT: request_context: an object; given "r-1"\n.*\{"request_id": "your-id"\}/],
-    ['without an id', {}, /^INVALID_INPUT: request_context\.request_id: 1 to 128 letters/],
+    [
+      'no object',
+      'r-1',
+      /^INVALID_INPUT: request_context must be an object \(got "r-1"\)\n.*\{"request_id": "your-id"\}/,
+    ],
+    ['without an id', {}, /^INVALID_INPUT: request_context\.request_id must be 1 to 128 letters/],
     ['an id that breaks a log line', { request_id: 'a\nb' }, /^INVALID_INPUT: request_context\.request_id.*"a\\nb"/],
   ])('is refused when it is %s, and nothing is written', async (_, request_context, message) => {
     const events = testApp.core.db.forTenant('default').client.memoryEvent;

@@ -83,7 +83,7 @@ describe('the resources of /mcp', () => {
   ])('do not hold %j', async (uri) => {
     await expect(client.readResource({ uri })).rejects.toMatchObject({
       code: -32002,
-      message: expect.stringContaining(`given ${JSON.stringify(uri)}`) as string,
+      message: expect.stringContaining(`(got ${JSON.stringify(uri)})`) as string,
       data: { uri },
     });
   });
@@ -91,7 +91,7 @@ describe('the resources of /mcp', () => {
   it('are told apart from a UUID that is none', async () => {
     await expect(client.readResource({ uri: 'memory://fact/first' })).rejects.toMatchObject({
       code: -32602,
-      message: expect.stringContaining('id: a UUID or a handle such as "ab123cd"; given "first"') as string,
+      message: expect.stringContaining('id must be a UUID or a handle such as "ab123cd" (got "first")') as string,
     });
   });
 });

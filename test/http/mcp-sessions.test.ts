@@ -188,7 +188,7 @@ describe('a session', () => {
     const response = await send('POST', undefined, initialize);
 
     expect(response.status).toBe(503);
-    expect(await response.json()).toMatchObject({ error: { message: 'sessions: at most 3 at one time' } });
+    expect(await response.json()).toMatchObject({ error: { message: 'sessions must be at most 3 at one time' } });
     expect((await send('POST', undefined, list)).status).toBe(200);
   });
 

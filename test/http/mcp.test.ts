@@ -84,67 +84,86 @@ describe('a client of /mcp', () => {
     });
   });
 
+  it('may name a day where a moment is asked for', async () => {
+    const { structuredContent } = await client.call('memory_store_fact', {
+      subject: 'user',
+      predicate: 'retires_in',
+      content: 'Lisbon',
+      observed_at: '2026-03-01',
+      valid_from: '2029-01-01',
+    });
+    expect(structuredContent).toMatchObject({
+      observed_at: '2026-03-01T00:00:00.000Z',
+      valid_from: '2029-01-01T00:00:00.000Z',
+    });
+  });
+
   it.each<[string, string, Record<string, unknown>, RegExp]>([
     [
       'text where a list belongs',
       'memory_store_episode',
       { content: 'a', butler: 'b', tags: 'night, sheep' },
-      /^INVALID_INPUT: tags: a list; given "night, sheep"\nSend tags as a list, such as \["text"\]\.$/,
+      /^INVALID_INPUT: tags must be a list \(got "night, sheep"\)\nSend tags as a list, such as \["text"\]\.$/,
     ],
     [
       'the text of a list where an object belongs',
       'memory_store_episode',
       { content: 'a', butler: 'b', metadata: '[1]' },
-      /^INVALID_INPUT: metadata: an object; given "\[1\]"\nSend metadata as an object, such as \{"key":"value"\}\.$/,
+      /^INVALID_INPUT: metadata must be an object \(got "\[1\]"\)\nSend metadata as an object, such as \{"key":"value"\}\.$/,
     ],
     [
       'a number that is not one',
       'memory_store_episode',
       { content: 'a', butler: 'b', importance: 'NaN' },
-      /^INVALID_INPUT: importance: a number; given "NaN"$/,
+      /^INVALID_INPUT: importance must be a number \(got "NaN"\)$/,
     ],
     [
       'a blank text',
       'memory_store_episode',
       { content: ' ', butler: 'b' },
-      /^INVALID_INPUT: content: text that is not/,
+      /^INVALID_INPUT: content must be text that is not/,
     ],
     [
       'a missing argument',
       'memory_store_episode',
       { butler: 'b' },
-      /^INVALID_INPUT: content: text; given nothing\nRequired: content\.$/,
+      /^INVALID_INPUT: content must be text \(got nothing\)\nRequired: content\.$/,
     ],
     [
       'a value that there is not',
       'memory_store_fact',
       { subject: 'a', predicate: 'b', content: 'c', permanence: 'foo' },
-      /^INVALID_INPUT: permanence: one of ephemeral, permanent, stable, standard, volatile; given "foo"$/,
+      /^INVALID_INPUT: permanence must be one of ephemeral, permanent, stable, standard, volatile \(got "foo"\)$/,
     ],
-    ['a number where text belongs', 'memory_store_rule', { content: 5 }, /^INVALID_INPUT: content: text; given 5$/],
+    [
+      'a number where text belongs',
+      'memory_store_rule',
+      { content: 5 },
+      /^INVALID_INPUT: content must be text \(got 5\)$/,
+    ],
     [
       'a list of other things than text',
       'memory_store_rule',
       { content: 'a', tags: '[1]' },
-      /^INVALID_INPUT: tags\[0\]: text; given 1$/,
+      /^INVALID_INPUT: tags\[0\] must be text \(got 1\)$/,
     ],
     [
       'nothing where text belongs',
       'memory_store_rule',
       { content: null },
-      /^INVALID_INPUT: content: text; given null$/,
+      /^INVALID_INPUT: content must be text \(got null\)$/,
     ],
     [
       'a time in words',
       'memory_store_episode',
       { content: 'a', butler: 'b', observed_at: 'yesterday' },
-      /^INVALID_INPUT: observed_at: a time of the years 1901 to 9999 in ISO 8601, such as "2026-.*given "yesterday"$/,
+      /^INVALID_INPUT: observed_at must be a day or time of the years 1901 to 9999 in ISO 8601, such as "2026-.*got "yesterday"\)$/,
     ],
     [
       'a year that never comes',
       'memory_store_episode',
       { content: 'a', butler: 'b', observed_at: '+275760-09-13T00:00:00.000Z' },
-      /^INVALID_INPUT: observed_at: a time of the years 1901 to 9999 .*given "\+275760-09-13T00:00:00.000Z"$/,
+      /^INVALID_INPUT: observed_at must be a day or time of the years 1901 to 9999 .*got "\+275760-09-13T00:00:00.000Z"\)$/,
     ],
     [
       'one of several contexts',
@@ -155,13 +174,13 @@ describe('a client of /mcp', () => {
           { trigger_prompt: ' ', butler: 'b' },
         ],
       },
-      /^INVALID_INPUT: requests\[1\]\.trigger_prompt: text that is not blank; given " "$/,
+      /^INVALID_INPUT: requests\[1\]\.trigger_prompt must be text that is not blank \(got " "\)$/,
     ],
     [
       'one of several contexts that lacks something',
       'memory_context_batch',
       { requests: [{ trigger_prompt: 'a', butler: 'b' }, { butler: 'b' }] },
-      /^INVALID_INPUT: requests\[1\]\.trigger_prompt: text; given nothing\nRequired: butler, trigger_prompt\.$/,
+      /^INVALID_INPUT: requests\[1\]\.trigger_prompt must be text \(got nothing\)\nRequired: butler, trigger_prompt\.$/,
     ],
     [
       'one of several episodes',
@@ -172,44 +191,44 @@ describe('a client of /mcp', () => {
           { content: 'a', butler: 'b', importance: 11 },
         ],
       },
-      /^INVALID_INPUT: episodes\[1\]\.importance: a number from 1 to 10; given 11$/,
+      /^INVALID_INPUT: episodes\[1\]\.importance must be a number from 1 to 10 \(got 11\)$/,
     ],
     [
       'one of several ids',
       'memory_consolidation_requeue',
       { ids: ['00000000-0000-4000-8000-000000000000', 'first'] },
-      /^INVALID_INPUT: ids\[1\]: a UUID or a handle such as "ab123cd"; given "first"$/,
+      /^INVALID_INPUT: ids\[1\] must be a UUID or a handle such as "ab123cd" \(got "first"\)$/,
     ],
     [
       'a place to go on from',
       'memory_activity_stream',
       { since: 'lately' },
-      /^INVALID_INPUT: since: a time in ISO 8601, the UUID or global id of an event, or what .* resume from; given "lately"$/,
+      /^INVALID_INPUT: since must be a time in ISO 8601, the UUID or global id of an event, or what .* resume from \(got "lately"\)$/,
     ],
     [
       'half an answer wanted',
       'memory_recall',
       { topic: 'a', limit: 1.5 },
-      /^INVALID_INPUT: limit: a whole number of at most 32 bits; given 1.5$/,
+      /^INVALID_INPUT: limit must be a whole number of at most 32 bits \(got 1.5\)$/,
     ],
     [
       'an argument of another type',
       'memory_store_episode',
       { content: 'a', butler: 'b', importance: 'high' },
-      /^INVALID_INPUT: importance: a number; given "high"$/,
+      /^INVALID_INPUT: importance must be a number \(got "high"\)$/,
     ],
     [
       'an unknown argument',
       'memory_store_episode',
       { content: 'a', butler: 'b', sessionId: 'x' },
-      /argument: one of butler, content, idempotency_key, .*, session_id, tags; given "sessionId"/,
+      /argument must be one of butler, content, idempotency_key, .*, session_id, tags \(got "sessionId"/,
     ],
-    ['an argument where there are none', 'memory_health', { verbose: true }, /argument: none.*given "verbose"/],
+    ['an argument where there are none', 'memory_health', { verbose: true }, /argument must be none.*got "verbose"/],
     [
       'an id that is no UUID',
       'memory_get',
       { type: 'fact', id: 'first' },
-      /^INVALID_INPUT: id: a UUID or a handle such as "ab123cd"; given "first"/,
+      /^INVALID_INPUT: id must be a UUID or a handle such as "ab123cd" \(got "first"/,
     ],
     [
       'an id of nothing',
@@ -228,7 +247,7 @@ describe('a client of /mcp', () => {
   it.each(['memory_forget_everything', '__proto__', 'constructor'])('is refused the unknown tool %s', async (name) => {
     await expect(client.callTool({ name, arguments: {} })).rejects.toMatchObject({
       code: -32602,
-      message: expect.stringContaining(`given "${name}"`) as string,
+      message: expect.stringContaining(`got "${name}"`) as string,
     });
   });
 });
@@ -244,32 +263,37 @@ describe('a request whose parameters have the wrong form', () => {
       'arguments as text',
       'tools/call',
       { name: 'memory_health', arguments: '{}' },
-      'params.arguments: an object; given "{}"',
+      'params.arguments must be an object (got "{}")',
     ],
     [
       'arguments as a list',
       'tools/call',
       { name: 'memory_health', arguments: [1] },
-      'params.arguments: an object; given [1]',
+      'params.arguments must be an object (got [1])',
     ],
-    ['no parameters of the handshake', 'initialize', undefined, 'params: an object; given nothing'],
-    ['a handshake of no version', 'initialize', { capabilities: {} }, 'params.protocolVersion: text; given nothing'],
+    ['no parameters of the handshake', 'initialize', undefined, 'params must be an object (got nothing)'],
+    [
+      'a handshake of no version',
+      'initialize',
+      { capabilities: {} },
+      'params.protocolVersion must be text (got nothing)',
+    ],
     [
       'a handshake of no client',
       'initialize',
       { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: 5 },
-      'params.clientInfo: an object; given 5',
+      'params.clientInfo must be an object (got 5)',
     ],
-    ['no tool', 'tools/call', { arguments: {} }, 'params.name: text; given nothing'],
-    ['no parameters', 'tools/call', undefined, 'params: an object; given nothing'],
-    ['a resource that is a number', 'resources/read', { uri: 5 }, 'params.uri: text; given 5'],
+    ['no tool', 'tools/call', { arguments: {} }, 'params.name must be text (got nothing)'],
+    ['no parameters', 'tools/call', undefined, 'params must be an object (got nothing)'],
+    ['a resource that is a number', 'resources/read', { uri: 5 }, 'params.uri must be text (got 5)'],
     [
       'a prompt whose arguments are no text',
       'prompts/get',
       { name: 'consolidate', arguments: { butler: 5 } },
-      'params.arguments.butler: text; given 5',
+      'params.arguments.butler must be text (got 5)',
     ],
-    ['a cursor that is a number', 'tools/list', { cursor: 5 }, 'params.cursor: text; given 5'],
+    ['a cursor that is a number', 'tools/list', { cursor: 5 }, 'params.cursor must be text (got 5)'],
   ])('is refused in one sentence: %s', async (_, method, params, message) => {
     expect(await ask(method, params)).toEqual({ jsonrpc: '2.0', id: 1, error: { code: -32602, message } });
   });
@@ -340,11 +364,11 @@ describe('whoever abuses /mcp', () => {
 
   it.each<[string, unknown, RegExp]>([
     ['an unknown method', { ...list, method: 'memory/wipe' }, /Method not found/],
-    ['a call of nothing', { ...list, method: 'tools/call' }, /^params: an object; given nothing$/],
+    ['a call of nothing', { ...list, method: 'tools/call' }, /^params must be an object \(got nothing\)$/],
     [
       'arguments that are a list',
       { ...list, method: 'tools/call', params: { ...store, arguments: [1] } },
-      /^params\.arguments: an object; given \[1\]$/,
+      /^params\.arguments must be an object \(got \[1\]\)$/,
     ],
   ])('with %s gets an error of the protocol', async (_, message, expected) => {
     const response = await post(asMessage(message));

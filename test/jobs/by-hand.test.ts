@@ -52,7 +52,7 @@ describe('a job of the whole server, by hand', () => {
 
   it('takes no tenant, and says so', async () => {
     await expect(runByHand('maintain-storage', { tenant: 'few' })).rejects.toThrow(
-      'tenant: left out with maintain-storage, which is done for all tenants at once; given "few"',
+      'tenant must be left out with maintain-storage, which is done for all tenants at once (got "few")',
     );
   });
 

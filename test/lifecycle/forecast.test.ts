@@ -121,9 +121,9 @@ describe('the forecast', () => {
   });
 
   it.each([
-    [{ withinDays: -1 }, 'within_days: a number from 0 to 36500; given -1'],
-    [{ withinDays: 36_501 }, 'within_days: a number from 0 to 36500; given 36501'],
-    [{ after: 'nonsense' }, 'after: a cursor of fading; given "nonsense"'],
+    [{ withinDays: -1 }, 'within_days must be a number from 0 to 36500 (got -1)'],
+    [{ withinDays: 36_501 }, 'within_days must be a number from 0 to 36500 (got 36501)'],
+    [{ after: 'nonsense' }, 'after must be a cursor of fading (got "nonsense")'],
   ])('refuses %j', async (given, message) => {
     await expect(forecastFading(context(), { withinDays: 1, limit: 1, ...given })).rejects.toMatchObject({
       code: 'INVALID_INPUT',

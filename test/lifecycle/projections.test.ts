@@ -70,11 +70,11 @@ describe('the events of each day', () => {
   it('are refused over more than a year, backwards, and before there were any', async () => {
     const readSpan = (from: number, to: number): Promise<unknown> =>
       readEventDays(core.context(), { from: core.day(from), to: core.day(to) });
-    await expect(readSpan(-400, 0)).rejects.toThrow('from: at most 366 days before to, and not after it; given');
-    await expect(readSpan(1, 0)).rejects.toThrow('from: at most 366 days before to');
+    await expect(readSpan(-400, 0)).rejects.toThrow('from must be at most 366 days before to, and not after it (got ');
+    await expect(readSpan(1, 0)).rejects.toThrow('from must be at most 366 days before to');
     const ancient = new Date('0001-01-01T00:00:00Z');
     await expect(readEventDays(core.context(), { to: ancient })).rejects.toThrow(
-      'to: a time in the years 1901 to 9999',
+      'to must be a time in the years 1901 to 9999',
     );
   });
 });

@@ -22,14 +22,14 @@ describe('the request context of a tool call', () => {
   });
 
   it.each([
-    ['no object', 5, /^request_context: an object; given 5$/],
-    ['a list', [], /^request_context: an object/],
-    ['plain text', 'r-1', /^request_context: an object; given "r-1"$/],
-    ['without an id', {}, /^request_context\.request_id: 1 to 128 letters.*given null$/],
-    ['an id that is a number', { request_id: 7 }, /request_id.*given 7$/],
-    ['an empty id', { request_id: '' }, /given ""$/],
-    ['an id of two lines', { request_id: 'a\nb' }, /given "a\\nb"$/],
-    ['an id that is too long', { request_id: 'a'.repeat(129) }, /characters\)$/],
+    ['no object', 5, /^request_context must be an object \(got 5\)$/],
+    ['a list', [], /^request_context must be an object/],
+    ['plain text', 'r-1', /^request_context must be an object \(got "r-1"\)$/],
+    ['without an id', {}, /^request_context\.request_id must be 1 to 128 letters.*got null\)$/],
+    ['an id that is a number', { request_id: 7 }, /request_id.*got 7\)$/],
+    ['an empty id', { request_id: '' }, /got ""\)$/],
+    ['an id of two lines', { request_id: 'a\nb' }, /got "a\\nb"\)$/],
+    ['an id that is too long', { request_id: 'a'.repeat(129) }, /characters\)\)$/],
     ['another id that does not fit', { request_id: 'a', subrequest_id: ' ' }, /^request_context\.subrequest_id/],
     ['a segment that does not fit', { request_id: 'a', segment_id: {} }, /^request_context\.segment_id/],
   ])('may not be %s', (_, given, message) => {
@@ -48,7 +48,7 @@ describe('the request context of a tool call', () => {
       expect.objectContaining({
         code: 'INVALID_INPUT',
         message:
-          'request_context.segment_id: an id that is no password, key, token or personal number; given one, which is not shown',
+          'request_context.segment_id must be an id that is no password, key, token or personal number (got one, which is not shown)',
       }) as Error,
     );
   });

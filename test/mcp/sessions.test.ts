@@ -82,7 +82,9 @@ describe('a request that is under way in a session', () => {
     await answer;
 
     expect(second.status).toBe(400);
-    expect(await second.json()).toMatchObject({ error: { message: 'id: one that no request under way has; given 1' } });
+    expect(await second.json()).toMatchObject({
+      error: { message: 'id must be one that no request under way has (got 1)' },
+    });
     const third = session.answer(request('POST'), call);
     await session.answer(request('POST'), cancel);
     expect((await third).status).toBe(202);

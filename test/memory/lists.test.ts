@@ -153,7 +153,7 @@ describe('a filter', () => {
   ])('is refused by its %s', async (field, filter) => {
     await expect(found(filter)).rejects.toMatchObject({
       code: 'INVALID_INPUT',
-      message: expect.stringMatching(`^${field}: `),
+      message: expect.stringMatching(`^${field} must be `),
     });
   });
 
@@ -274,7 +274,7 @@ describe('a list', () => {
       ['episode', 'effectiveness'],
       ['fact', 'effectiveness'],
     ] as const) {
-      const refusal = { code: 'INVALID_INPUT', message: expect.stringMatching(/^order: one of createdAt, /) };
+      const refusal = { code: 'INVALID_INPUT', message: expect.stringMatching(/^order must be one of createdAt, /) };
       await expect(listMemories(newTenant(), { type, order }, page)).rejects.toMatchObject(refusal);
       await expect(countList(newTenant(), { type, order })).rejects.toMatchObject(refusal);
     }
@@ -284,7 +284,7 @@ describe('a list', () => {
     const context = newTenant();
     await insertRows(context.principal.tenantId, 'fact', 1);
     const [listed] = await listMemories(context, { type: 'fact', order: 'importance' }, page);
-    const refusal = { code: 'INVALID_INPUT', message: expect.stringMatching(/^cursor: a cursor of a list of /) };
+    const refusal = { code: 'INVALID_INPUT', message: expect.stringMatching(/^cursor must be a cursor of a list of /) };
 
     for (const choice of [
       { type: 'fact' },
@@ -301,7 +301,7 @@ describe('a list', () => {
     for (const after of ['', 'garbage', '*', ...encoded]) {
       await expect(listMemories(newTenant(), { type: 'rule' }, { ...page, after })).rejects.toMatchObject({
         code: 'INVALID_INPUT',
-        message: expect.stringMatching(/^cursor: a cursor of a list of rules by createdAt; given /),
+        message: expect.stringMatching(/^cursor must be a cursor of a list of rules by createdAt \(got /),
       });
     }
   });

@@ -21,7 +21,7 @@ describe('metadata', () => {
 
   it.each([[{ deep: ['\udc00d'] }], [{ '\udc00d': 1 }]])('is refused with half a character: %j', (given) => {
     expect(() => normaliseMetadata(redactor, 'metadata', given)).toThrow(
-      'metadata: text without half a character (a lone UTF-16 surrogate); given "\\udc00d"',
+      'metadata must be text without half a character (a lone UTF-16 surrogate) (got "\\udc00d")',
     );
   });
 
@@ -34,7 +34,7 @@ describe('metadata', () => {
       'metadata must be nested at most 32 levels deep (got more)',
     );
     expect(() => normaliseMetadata(redactor, 'metadata', ofBytes(metadataByteLimit + 1))).toThrow(
-      'metadata: JSON of at most 65536 bytes; given 65537',
+      'metadata must be JSON of at most 65536 bytes (got 65537)',
     );
   });
 

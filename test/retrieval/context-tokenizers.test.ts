@@ -81,7 +81,7 @@ describe('a tokenizer', () => {
     await expect(loadTokenizer(choose('model'))).rejects.toMatchObject({
       code: 'CONFIGURATION',
       message: expect.stringMatching(
-        /butler\.memory\.retrieval\.context\.tokenizer: must be "o200k" or "cl100k" .*given "model"/,
+        /butler\.memory\.retrieval\.context\.tokenizer must be "o200k" or "cl100k" .*got "model"/,
       ) as string,
     });
   });

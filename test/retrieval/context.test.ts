@@ -322,7 +322,7 @@ describe('the token budget', () => {
   it('is the configured one when none is named, and refused when it is none', async () => {
     expect((await build()).tokenBudget).toBe(3000);
     for (const tokenBudget of [-1, 0.5, Number.NaN, 2_000_000]) {
-      await expect(build({ tokenBudget })).rejects.toThrow(/token_budget: a whole number from 0 to 1000000/);
+      await expect(build({ tokenBudget })).rejects.toThrow(/token_budget must be a whole number from 0 to 1000000/);
     }
   });
 });
@@ -352,9 +352,9 @@ describe('a memory that poses as instructions', () => {
 
 describe('a request', () => {
   it('is refused when blank or malformed', async () => {
-    await expect(build({ triggerPrompt: '  ' })).rejects.toThrow(/trigger_prompt: text that is not blank/);
-    await expect(build({ butler: '' })).rejects.toThrow(/butler: 1 to 200/);
-    await expect(build({ sessionId: 'x' })).rejects.toThrow(/session_id: a UUID/);
+    await expect(build({ triggerPrompt: '  ' })).rejects.toThrow(/trigger_prompt must be text that is not blank/);
+    await expect(build({ butler: '' })).rejects.toThrow(/butler must be 1 to 200/);
+    await expect(build({ sessionId: 'x' })).rejects.toThrow(/session_id must be a UUID/);
   });
 
   it('for several contexts answers each as if it were alone', async () => {

@@ -188,13 +188,13 @@ describe('a filter', () => {
   });
 
   it.each([
-    [{ types: ['node'] }, /types: one of episode, fact, rule; given "node"/],
-    [{ types: [] }, /types: one or more of/],
-    [{ validity: ['gone'] }, /validity: one of active/],
-    [{ generation: ['old'] }, /generation: one of eden, mid, long/],
-    [{ minConfidence: 2 }, /min_confidence: a number from 0 to 1/],
-    [{ from: new Date(2000, 1), to: new Date(1999, 1) }, /to: after from/],
-    [{ scope: ' ' }, /scope: 1 to 200/],
+    [{ types: ['node'] }, /types must be one of episode, fact, rule \(got "node"/],
+    [{ types: [] }, /types must be one or more of/],
+    [{ validity: ['gone'] }, /validity must be one of active/],
+    [{ generation: ['old'] }, /generation must be one of eden, mid, long/],
+    [{ minConfidence: 2 }, /min_confidence must be a number from 0 to 1/],
+    [{ from: new Date(2000, 1), to: new Date(1999, 1) }, /to must be after from/],
+    [{ scope: ' ' }, /scope must be 1 to 200/],
   ])('refuses %j', async (filter, message) => {
     await expect(search(filter as never)).rejects.toThrow(message);
   });

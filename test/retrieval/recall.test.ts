@@ -149,7 +149,7 @@ describe('recall', () => {
     for (let index = 0; index < 30; index += 1) await fact(`tea number ${index}`);
 
     expect((await recallMemories(context, { topic: 'tea', limit: 25 })).results).toHaveLength(25);
-    await expect(recallMemories(context, { topic: ' ' })).rejects.toThrow(/topic: text that is not blank/);
+    await expect(recallMemories(context, { topic: ' ' })).rejects.toThrow(/topic must be text that is not blank/);
   });
 
   it('folds what says the same into the best of it, but never a rule into the warning against it', async () => {

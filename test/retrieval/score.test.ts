@@ -35,10 +35,10 @@ describe('what a caller leaves open', () => {
   });
 
   it.each([0, -1, 1.5, Number.NaN, 1001])('does not make a limit of %d good', (limit) => {
-    expect(() => completeSearch({ limit }, retrieval)).toThrow(/limit: a whole number from 1 to 1000; given/);
+    expect(() => completeSearch({ limit }, retrieval)).toThrow(/limit must be a whole number from 1 to 1000 \(got /);
   });
 
   it.each([-1, 0.5, Number.POSITIVE_INFINITY, 1_000_001])('does not make a token budget of %d good', (budget) => {
-    expect(() => completeTokenBudget(budget, retrieval)).toThrow(/token_budget: a whole number from 0 to/);
+    expect(() => completeTokenBudget(budget, retrieval)).toThrow(/token_budget must be a whole number from 0 to/);
   });
 });

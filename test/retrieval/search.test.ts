@@ -323,7 +323,7 @@ describe('a search', () => {
 
   it.each([0, 1001, 2.5])('refuses the limit %d', async (limit) => {
     await expect(searchMemories(context, { query: 'tea', limit })).rejects.toThrow(
-      /limit: a whole number from 1 to 1000/,
+      /limit must be a whole number from 1 to 1000/,
     );
   });
 
@@ -331,7 +331,7 @@ describe('a search', () => {
     const mode = 'psychic' as never;
 
     await expect(searchMemories(context, { query: 'tea', mode })).rejects.toThrow(
-      /mode: one of hybrid, semantic, keyword/,
+      /mode must be one of hybrid, semantic, keyword/,
     );
   });
 
@@ -357,6 +357,8 @@ describe('a batch of searches', () => {
   });
 
   it('is refused as a whole when one of them is no search', async () => {
-    await expect(searchMemoriesBatch(context, [{ query: 'tea' }, { query: ' ' }])).rejects.toThrow(/query: text/);
+    await expect(searchMemoriesBatch(context, [{ query: 'tea' }, { query: ' ' }])).rejects.toThrow(
+      /query must be text/,
+    );
   });
 });

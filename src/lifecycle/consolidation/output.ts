@@ -138,18 +138,19 @@ export interface ParsedOutput {
 export function parseOutput(output: unknown): ParsedOutput {
   const object = readOutput(output);
   if (typeof object === 'string') {
-    throw unusable(`a JSON object; given ${object.trim() === '' ? 'blank text' : 'text in which there is none'}`);
+    throw unusable(`a JSON object (got ${object.trim() === '' ? 'blank text' : 'text in which there is none'})`);
   }
   checkJson('output', object);
-  if (!isRecord(object)) throw unusable(`a JSON object; given ${nameOfKind(object)}`);
-  if (!itemKinds.some((kind) => kind in object)) throw unusable(`at least one of the keys ${itemKinds.join(', ')}`);
+  if (!isRecord(object)) throw unusable(`a JSON object (got ${nameOfKind(object)})`);
+  if (!itemKinds.some((kind) => kind in object))
+    throw unusable(`an object with at least one of the keys ${itemKinds.join(', ')}`);
   const parsed: ParsedOutput = { items: [], refused: [] };
   for (const kind of itemKinds) parseList(kind, object[kind] ?? [], parsed);
   return parsed;
 }
 
 function parseList(kind: ItemKind, list: unknown, { items, refused }: ParsedOutput): void {
-  if (!Array.isArray(list)) throw unusable(`${kind} as a list; given ${nameOfKind(list)}`);
+  if (!Array.isArray(list)) throw unusable(`an object with a list as ${kind} (got ${nameOfKind(list)})`);
   for (const [place, given] of list.entries()) {
     const { data, error } = itemSchemas[kind].safeParse(given);
     if (error !== undefined) refused.push({ kind, place, reason: describeIssue(error.issues[0]) });
@@ -200,7 +201,7 @@ function nameOfKind(value: unknown): string {
 }
 
 function unusable(allowed: string): MemoryError {
-  return new MemoryError('INVALID_INPUT', `output: ${allowed}`, {
+  return new MemoryError('INVALID_INPUT', `output must be ${allowed}`, {
     hint: 'Nothing of it was stored. Submit the lists again, each of them an array.',
   });
 }

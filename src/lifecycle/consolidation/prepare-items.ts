@@ -192,7 +192,7 @@ function readForeign(
   { kind, content }: SaidByOthers,
   [episodeId]: string[],
 ): ForeignItem {
-  if (content.trim() === '') throw new Refusal('content: must not be blank');
+  if (content.trim() === '') throw new Refusal('content must not be blank');
   return { kind, content: createRedactor(context).mask(content.trim()), episodeId: episodeId ?? '' };
 }
 
@@ -204,7 +204,7 @@ function readMayChange({ may_change: given }: Pick<NewFact, 'may_change'>): (str
     .map((id) => {
       const place = /^new_facts\/(?<place>\d{1,3})$/.exec(id)?.groups?.['place'];
       if (place !== undefined) return Number(place);
-      if (!isUuid(id)) throw new Refusal('may_change: a UUID, or "new_facts/" and a place');
+      if (!isUuid(id)) throw new Refusal('may_change must be a UUID, or "new_facts/" and a place');
       return id;
     });
 }
@@ -214,7 +214,7 @@ function readTarget({ target_type: type, target_id: given }: { target_type: 'fac
   id: string;
 } {
   const id = given.trim().toLowerCase();
-  if (!isUuid(id)) throw new Refusal('target_id: a UUID');
+  if (!isUuid(id)) throw new Refusal('target_id must be a UUID');
   return { type, id };
 }
 
@@ -249,7 +249,7 @@ function updatedFact(
   target: Fact,
   [sourceEpisodeId]: string[],
 ): { given: StoreFactInput; values: FactValues } {
-  if (target.kind === 'event') throw new Refusal('target_id: an event happened, and does not change');
+  if (target.kind === 'event') throw new Refusal('target_id must not be an event: it happened, and does not change');
   const { subject, predicate, scope } = target;
   const source = sourceEpisodeId === undefined ? undefined : episodes.get(sourceEpisodeId);
   const given: StoreFactInput = {
@@ -299,7 +299,7 @@ export function isVisible(scope: string, butler: string): boolean {
 function toDate(text: string | null | undefined): Date | null {
   if (text === null || text === undefined || text.trim() === '') return null;
   const date = new Date(text);
-  if (Number.isNaN(date.getTime())) throw new Refusal('observed_at: an ISO 8601 time');
+  if (Number.isNaN(date.getTime())) throw new Refusal('observed_at must be an ISO 8601 time');
   return date;
 }
 

@@ -94,7 +94,7 @@ function checkIds({ ids, status, engine, nothingFound, butler, since }: RequeueI
   if (status ?? engine ?? nothingFound ?? butler ?? since) {
     throw new MemoryError(
       'INVALID_INPUT',
-      'ids: alone, or else status, engine, nothing_found, butler and since; given both',
+      'ids must be given alone, without status, engine, nothing_found, butler and since (got both)',
     );
   }
   return given;

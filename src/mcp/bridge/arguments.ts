@@ -138,7 +138,10 @@ const scalars: Record<string, { description: string; example: unknown }> = {
   Int: { description: 'a whole number of at most 32 bits', example: 1 },
   Float: { description: 'a number', example: 0.5 },
   Boolean: { description: 'true or false', example: true },
-  DateTime: { description: `a time of the years 1901 to 9999 in ISO 8601, such as "${time}"`, example: time },
+  DateTime: {
+    description: `a day or time of the years 1901 to 9999 in ISO 8601, such as "2026-01-31" or "${time}"`,
+    example: time,
+  },
   UUID: { description: 'a UUID', example: '01981f6e-8a5c-7000-8000-000000000000' },
   JSONObject: { description: 'an object', example: { key: 'value' } },
 };

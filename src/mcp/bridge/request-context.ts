@@ -43,8 +43,8 @@ const hint = `Send ${requestContextName} as {"request_id": "your-id"}, or leave 
 /** Refuses an id that looks like a secret: it would go into every log line and event. The message does not quote it. */
 function refuseUnlessKept(part: (typeof parts)[number], id: string | null, mayBeKept: (id: string) => boolean): void {
   if (id === null || mayBeKept(id)) return;
-  const problem = 'an id that is no password, key, token or personal number; given one, which is not shown';
-  throw new MemoryError('INVALID_INPUT', `${requestContextName}.${toSnakeCase(part)}: ${problem}`, { hint });
+  const problem = 'an id that is no password, key, token or personal number (got one, which is not shown)';
+  throw new MemoryError('INVALID_INPUT', `${requestContextName}.${toSnakeCase(part)} must be ${problem}`, { hint });
 }
 
 function readOptionalId(name: string, given: unknown): string | null {

@@ -58,7 +58,7 @@ export async function exportSubject(context: MemoryContext, input: ExportInput):
 function findStart(all: readonly MemoryReference[], after: string | null | undefined): number {
   if (after == null) return 0;
   const place = all.findIndex((reference) => referenceKey(reference) === after);
-  if (place === -1) throw invalidInput('after', 'what the page before gave, of a memory that is still there', after);
+  if (place === -1) throw invalidInput('after', 'the cursor of the page before, whose memory is still there', after);
   return place + 1;
 }
 

@@ -92,7 +92,7 @@ async function stepTo(mutation: Mutation, rule: Rule, step: 1 | -1): Promise<voi
     const allowed = step > 0 ? 'a candidate or established rule' : 'an established or proven rule';
     throw new MemoryError(
       'INVALID_TRANSITION',
-      `rule_id: ${allowed}; given rule ${rule.id}, which is ${rule.maturity}`,
+      `rule_id must be ${allowed} (got rule ${rule.id}, which is ${rule.maturity})`,
       {
         hint: rule.maturity === 'anti_pattern' ? 'Undo its inversion, or edit it.' : 'It is as far as it can go.',
       },

@@ -102,6 +102,6 @@ async function loadModelTokenizer({ butler, memory }: Config): Promise<Tokenizer
 function misconfigured(allowed: string): MemoryError {
   return new MemoryError(
     'CONFIGURATION',
-    `butler.memory.retrieval.context.tokenizer: must be ${allowed}; given "model", which is the tokenizer of that model`,
+    `butler.memory.retrieval.context.tokenizer must be ${allowed} (got "model", which is the tokenizer of that model)`,
   );
 }

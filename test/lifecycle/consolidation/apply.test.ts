@@ -360,7 +360,7 @@ describe('what a run stores', () => {
     ]);
     await expect(
       applyOutput(context(), (await claimNext(context())).runId, { new_facts: [] }, { episodeIds: [first ?? ''] }),
-    ).rejects.toThrow('episode_ids: episodes of consolidation run');
+    ).rejects.toThrow('episode_ids must be episodes of consolidation run');
   });
 });
 
@@ -453,8 +453,8 @@ describe('an item that must not be stored', () => {
       '3 evidence.0.quote: is blank',
       '4 scope: "global" or the butler of the run, "home"',
       '5 permanence: Invalid option: expected one of "permanent"|"stable"|"standard"|"volatile"|"ephemeral"',
-      '6 subject: 1 to 200 printable characters',
-      '7 observed_at: an ISO 8601 time',
+      '6 subject must be 1 to 200 printable characters',
+      '7 observed_at must be an ISO 8601 time',
       '8 Invalid input: expected object, received string',
     ]);
     expect((await factsThere()).map(({ content }) => content)).toEqual(['tea']);

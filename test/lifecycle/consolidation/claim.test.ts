@@ -56,7 +56,9 @@ describe('a claim', () => {
     const claim = await claimNext(context(), { butler: 'home', limit: 2 });
 
     expect(claim.episodes.map(({ content }) => content)).toEqual(['one', 'two']);
-    await expect(claimNext(context(), { limit: 0 })).rejects.toThrow('limit: a whole number from 1 to 100; given 0');
+    await expect(claimNext(context(), { limit: 0 })).rejects.toThrow(
+      'limit must be a whole number from 1 to 100 (got 0)',
+    );
   });
 
   it('gives a butler one run at a time, and other butlers theirs', async () => {

@@ -113,7 +113,7 @@ describe('a sweep', () => {
     expect((await episodes())[4]).toMatchObject({
       consolidationAttempts: 5,
       nextConsolidationRetryAt: null,
-      lastConsolidationError: 'output: a JSON object; given text in which there is none',
+      lastConsolidationError: 'output must be a JSON object (got text in which there is none)',
     });
     expect(await findDifferences(context())).toEqual([]);
   });
@@ -325,7 +325,7 @@ describe('requeueing', () => {
     const { episodes: requeued } = await requeueEpisodes(context(), { status: 'consolidated', engine: 'patterns' });
     expect(requeued.map(({ content }) => content)).toEqual(['one']);
     await expect(requeueEpisodes(context(), { status: 'consolidated' })).rejects.toThrow(
-      'engine: one of patterns, llm',
+      'engine must be one of patterns, llm',
     );
   });
 
@@ -342,8 +342,10 @@ describe('requeueing', () => {
     core.clock.now = core.day(defaultTtlDays + pendingGraceDays);
     const { refused } = await requeueEpisodes(context(), { ids: [dead] });
     expect(refused).toMatchObject([{ id: dead, reason: expect.stringContaining('pending_grace_days') as string }]);
-    await expect(requeueEpisodes(context(), { ids: [] })).rejects.toThrow('ids: 1 to 1000 ids of episodes; given 0');
-    await expect(requeueEpisodes(context(), { ids, butler: 'home' })).rejects.toThrow('ids: alone, or else');
+    await expect(requeueEpisodes(context(), { ids: [] })).rejects.toThrow(
+      'ids must be 1 to 1000 ids of episodes (got 0)',
+    );
+    await expect(requeueEpisodes(context(), { ids, butler: 'home' })).rejects.toThrow('ids must be given alone');
   });
 
   it('reaches only the own episodes of a butler', async () => {
@@ -363,7 +365,7 @@ describe('what maintenance says', () => {
     const { runId } = await claimNext(context());
     const episode = { butler: 'home', content: 'I consolidated one episode.', sessionId: runId };
     await expect(storeEpisode(context(), episode)).rejects.toThrow(
-      'session_id: a session of a butler, not a consolidation run',
+      'session_id must be a session of a butler, not a consolidation run',
     );
     await expect(ingestEpisodes(context(), [{ ...episode, sessionId: null }, episode])).rejects.toThrow(
       'episodes[1].session_id',
@@ -373,7 +375,7 @@ describe('what maintenance says', () => {
 
   it('is not stored as an episode, by its mark', async () => {
     const episode = { butler: 'home', content: 'Sweep done.', metadata: { maintenance: true } };
-    await expect(storeEpisode(context(), episode)).rejects.toThrow('metadata.maintenance: absent or false');
+    await expect(storeEpisode(context(), episode)).rejects.toThrow('metadata.maintenance must be absent or false');
     await expect(ingestEpisodes(context(), [episode])).rejects.toThrow('episodes[0].metadata.maintenance');
     await storeEpisode(context(), { ...episode, metadata: { maintenance: false } });
     expect(await episodes()).toHaveLength(1);

@@ -122,18 +122,23 @@ describe('the list of events', () => {
   });
 
   it.each<[string, ActivityFilter, string, RegExp]>([
-    ['an event type that is none', { eventTypes: ['Stored'] }, 'INVALID_INPUT', /event_types: .*"Stored"/],
+    ['an event type that is none', { eventTypes: ['Stored'] }, 'INVALID_INPUT', /event_types must be .*"Stored"/],
     [
       'an event type that there is not',
       { eventTypes: ['fact.stored', 'nope.never'] },
       'INVALID_INPUT',
-      /event_types: one of episode.stored, .*fact.superseded, .*tenant.entered; given "nope.never"/,
+      /event_types must be one of episode.stored, .*fact.superseded, .*tenant.entered \(got "nope.never"/,
     ],
-    ['an entity type that is none', { entityTypes: ['memory'] }, 'INVALID_INPUT', /entity_types: one of .*"memory"/],
-    ['too many types', { eventTypes: Array<string>(51).fill('a.b') }, 'INVALID_INPUT', /at most 50; given 51/],
-    ['an event id that is none', { sinceEventId: 'last' }, 'INVALID_INPUT', /since_event_id: .*given "last"/],
+    [
+      'an entity type that is none',
+      { entityTypes: ['memory'] },
+      'INVALID_INPUT',
+      /entity_types must be one of .*"memory"/,
+    ],
+    ['too many types', { eventTypes: Array<string>(51).fill('a.b') }, 'INVALID_INPUT', /at most 50 \(got 51/],
+    ['an event id that is none', { sinceEventId: 'last' }, 'INVALID_INPUT', /since_event_id must be .*got "last"/],
     ['an event that is not there', { sinceEventId: randomUUID() }, 'NOT_FOUND', /since_event_id: event .* not there/],
-    ['a scope of control characters', { scope: 'a\u0007b' }, 'INVALID_INPUT', /scope: /],
+    ['a scope of control characters', { scope: 'a\u0007b' }, 'INVALID_INPUT', /scope must be /],
   ])('refuses %s', async (_, filter, code, message) => {
     await expect(listActivity(newContext(), filter)).rejects.toMatchObject({
       code,

@@ -53,13 +53,13 @@ describe('a batch of episodes', () => {
   it('is refused as a whole when one is, naming its place', async () => {
     const before = await countRows();
     const cases: [StoreEpisodeInput, RegExp][] = [
-      [{ content: ' ', butler: 'health' }, /^episodes\[2\]\.content: text that is not blank; given " "/],
-      [{ content: 'a', butler: '' }, /^episodes\[2\]\.butler: /],
-      [{ content: 'a', butler: 'health', importance: 11 }, /^episodes\[2\]\.importance: /],
+      [{ content: ' ', butler: 'health' }, /^episodes\[2\]\.content must be text that is not blank \(got " "/],
+      [{ content: 'a', butler: '' }, /^episodes\[2\]\.butler must be /],
+      [{ content: 'a', butler: 'health', importance: 11 }, /^episodes\[2\]\.importance must be /],
       [{ content: 'a', butler: 'health', sessionId: 'x' }, /^episodes\[2\]\.session_id: /],
       [{ content: 'a', butler: 'health', tags: [' '] }, /^episodes\[2\]\.tags: /],
       [{ content: 'a', butler: 'health', observedAt: new Date(NaN) }, /^episodes\[2\]\.observed_at: /],
-      [{ content: 'a', butler: 'health', idempotencyKey: ' ' }, /^episodes\[2\]\.idempotency_key: /],
+      [{ content: 'a', butler: 'health', idempotencyKey: ' ' }, /^episodes\[2\]\.idempotency_key must be /],
     ];
     for (const [wrong, message] of cases) {
       await expect(ingest([...episodes(2), wrong, ...episodes(1)])).rejects.toMatchObject({
@@ -74,7 +74,7 @@ describe('a batch of episodes', () => {
     for (const count of [0, batchLimit + 1]) {
       await expect(ingest(episodes(count))).rejects.toMatchObject({
         code: 'INVALID_INPUT',
-        message: `episodes: 1 to ${batchLimit} episodes; given ${count}`,
+        message: `episodes must be 1 to ${batchLimit} episodes (got ${count})`,
       });
     }
     const [before = 0] = await countRows();
@@ -110,7 +110,7 @@ describe('an idempotency key within a batch', () => {
       ingest([...episodes(1), { content: 'other', butler: 'health', idempotencyKey: key }]),
     ).rejects.toMatchObject({
       code: 'CONFLICT',
-      message: expect.stringMatching(/^episodes\[1\]\.idempotency_key: /),
+      message: expect.stringMatching(/^episodes\[1\]\.idempotency_key must be /),
       hint: expect.stringContaining('new key'),
     });
     expect(await countRows()).toEqual(before);

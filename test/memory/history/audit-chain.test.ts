@@ -309,7 +309,7 @@ describe('a head', () => {
   it.each(['', '12', '12:ab', `0:${'ab'.repeat(32)}`, `-1:${'ab'.repeat(32)}`, `1:${'xy'.repeat(32)}`])(
     'is not read from %j',
     (text) => {
-      expect(() => readHead('since', text)).toThrow(/^since: a head as it was printed: .*; given /);
+      expect(() => readHead('since', text)).toThrow(/^since must be a head as it was printed: .* \(got/);
     },
   );
 });
