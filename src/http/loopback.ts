@@ -41,7 +41,7 @@ function asInUrl(host: string): string {
 function describeHosts(names: readonly string[], mode: Config['auth']['mode'] = 'none'): string {
   const loopback = 'a loopback address (127.0.0.1, ::1, localhost)';
   if (mode === 'none') return `${loopback} while no authentication is configured`;
-  return `${[...names.filter((name) => !isLoopback(name)), loopback].join(' or ')}`;
+  return [...names.filter((name) => !isLoopback(name)), loopback].join(' or ');
 }
 
 /** What browsers say of a request that our own page or a person sent. Programs say nothing. */
