@@ -1,6 +1,6 @@
 import type { MemoryType } from '../db/tables.ts';
 import { asStored, type RedactedText } from '../redaction/redactor.ts';
-import { hiddenSpansOf, textToFind } from './hidden-spans.ts';
+import { hiddenSpansOf, textToFind } from './forgetting/hidden-spans.ts';
 import { embeddedText } from './facts/fact-values.ts';
 
 /** The columns that the vector of a memory is made of. */

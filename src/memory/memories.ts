@@ -4,7 +4,7 @@ import type { StoredFact } from '../db/stored-fact.ts';
 import { MemoryError } from '../shared/errors.ts';
 import type { Episode, Fact, Rule } from '../generated/prisma/client.ts';
 import type { MemoryContext } from './context.ts';
-import { maskFor } from './hidden-spans.ts';
+import { maskFor } from './forgetting/hidden-spans.ts';
 import type { MemoryReference } from './links/links.ts';
 import { openRow } from '../encryption/sealing.ts';
 import { findId } from './resolve-id.ts';

@@ -1,6 +1,6 @@
 import { listEpisodesAbout } from '../db/queries/hidden-spans.ts';
 import { openRow } from '../encryption/sealing.ts';
-import { forgetMemory } from '../memory/confirm-and-forget.ts';
+import { forgetMemory } from '../memory/forgetting/forget.ts';
 import type { MemoryContext } from '../memory/context.ts';
 import { factValidities } from '../memory/facts/fact-values.ts';
 import { listGlossWords } from '../memory/facts/lexicon.ts';
@@ -21,7 +21,7 @@ import { createReport, type Written } from '../memory/mutation.ts';
 import { wordsOf } from '../memory/outdated/says.ts';
 import { authorize } from '../memory/permissions.ts';
 import { onlyButlerOf } from '../memory/reach.ts';
-import { listHiddenSpans } from '../memory/hidden-spans.ts';
+import { listHiddenSpans } from '../memory/forgetting/hidden-spans.ts';
 import { subtractSpans, toSpan } from '../memory/spans.ts';
 import { searchable } from '../memory/text.ts';
 import type { MemoryType } from '../db/tables.ts';

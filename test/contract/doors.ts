@@ -17,7 +17,9 @@ import { linkMemories, type Link, type LinkMemoriesInput } from '../../src/memor
 import type { MemoryReference, Relation } from '../../src/memory/links/links.ts';
 import { getMemory, memoryTypeOf, type Memory, type MemoryRow } from '../../src/memory/memories.ts';
 import { createReport, type WriteReport, type Written } from '../../src/memory/mutation.ts';
-import { confirmMemory, restoreMemory, type MemoryWrite } from '../../src/memory/confirm-and-forget.ts';
+import { confirmMemory } from '../../src/memory/confirm.ts';
+import { restoreMemory } from '../../src/memory/forgetting/forget.ts';
+import type { MemoryWrite } from '../../src/memory/write-target.ts';
 import { claimForAgent, submitOutput, type AgentClaimInput } from '../../src/lifecycle/consolidation/agent.ts';
 import { requeueEpisodes, type RequeueInput } from '../../src/lifecycle/consolidation/requeue.ts';
 import type { TextCut } from '../../src/redaction/redactor.ts';

@@ -2,7 +2,7 @@ import { getNamedType, isInputObjectType, type GraphQLInputType } from 'graphql'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';
 import { lastEventOf } from '../support/core.ts';
-import { writeConfirmation } from '../../src/memory/confirm-and-forget.ts';
+import { writeConfirmation } from '../../src/memory/confirm.ts';
 import { mutate } from '../../src/memory/mutation.ts';
 import { listQuarantine, quarantine } from '../../src/memory/quarantine/quarantine.ts';
 import { openReview } from '../../src/memory/reviews/reviews.ts';

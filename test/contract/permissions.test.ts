@@ -12,7 +12,8 @@ import { bindTools } from '../../src/mcp/server.ts';
 import { listAccesses } from '../../src/memory/accesses.ts';
 import { findChainHead } from '../../src/memory/history/audit-chain.ts';
 import { roles, type MemoryContext, type Principal, type Role } from '../../src/memory/context.ts';
-import * as memories from '../../src/memory/confirm-and-forget.ts';
+import { writeConfirmation } from '../../src/memory/confirm.ts';
+import * as forget from '../../src/memory/forgetting/forget.ts';
 import * as facts from '../../src/memory/facts/facts.ts';
 import { mutate, type Written } from '../../src/memory/mutation.ts';
 import {
@@ -138,7 +139,7 @@ async function openedReview(): Promise<object> {
   const factIds = [older.id, newer.id] as const;
   const reason = 'looks_alike';
   const { value: id } = await mutate(asOperator(), async (mutation) => {
-    await memories.writeConfirmation(mutation, newer);
+    await writeConfirmation(mutation, newer);
     return openReview(mutation, { kind: 'same_thing', factIds, reason });
   });
   return { id: id ?? '', outcome: 'keep_both' };
@@ -148,7 +149,7 @@ async function quarantinedItem(): Promise<object> {
   const stored = await storeEpisode(asHome(), { butler: 'home', content: newName() });
   const fact = await newFact(asHome());
   await mutate(asOperator(), async (mutation) => {
-    await memories.writeConfirmation(mutation, fact);
+    await writeConfirmation(mutation, fact);
     await quarantine(mutation, 'home', [{ episodeId: stored.id, kind: 'rule', content: `Serve ${newName()}.` }]);
   });
   const { items } = await listQuarantine(asOperator(), {}, { offset: 0, limit: 1 });
@@ -244,7 +245,7 @@ const targets: Record<Mutation, Targets> = {
       () => eventOf(facts.storeFact(asOperator(), factNaming({}) as StoreFactInput)),
       async () => {
         const fact = await newFact(asHome(), { scope: 'home' });
-        return eventOf(memories.forgetMemory(asOperator(), fact));
+        return eventOf(forget.forgetMemory(asOperator(), fact));
       },
     ],
   },

@@ -4,7 +4,7 @@ import { createToken } from '../../src/auth/tokens.ts';
 import { sweepDecay } from '../../src/lifecycle/decay.ts';
 import { recordRun } from '../../src/lifecycle/job-runs.ts';
 import { refreshProjections } from '../../src/lifecycle/projections.ts';
-import { writeConfirmation } from '../../src/memory/confirm-and-forget.ts';
+import { writeConfirmation } from '../../src/memory/confirm.ts';
 import type { MemoryContext, Principal } from '../../src/memory/context.ts';
 import type { Episode } from '../../src/memory/episodes/episodes.ts';
 import type { Fact } from '../../src/memory/facts/facts.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { forgetMemory } from '../../src/memory/confirm-and-forget.ts';
+import { forgetMemory } from '../../src/memory/forgetting/forget.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import type { StoreFactInput } from '../../src/memory/facts/fact-values.ts';
 import { listMemories } from '../../src/memory/lists.ts';

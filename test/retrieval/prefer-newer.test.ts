@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { writeConfirmation } from '../../src/memory/confirm-and-forget.ts';
+import { writeConfirmation } from '../../src/memory/confirm.ts';
 import type { MemoryContext } from '../../src/memory/context.ts';
 import { mutate } from '../../src/memory/mutation.ts';
 import { openReview } from '../../src/memory/reviews/reviews.ts';

@@ -2,7 +2,7 @@ import type { MemoryCore } from '../../../src/create-memory.ts';
 import { openRows } from '../../../src/encryption/sealing.ts';
 import { consolidateWith } from '../../../src/lifecycle/consolidation/consolidate.ts';
 import type { ConsolidationEngine } from '../../../src/lifecycle/consolidation/engine.ts';
-import { forgetMemory } from '../../../src/memory/confirm-and-forget.ts';
+import { forgetMemory } from '../../../src/memory/forgetting/forget.ts';
 import { createTenantContext, type MemoryContext } from '../../../src/memory/context.ts';
 import { ingestEpisodes } from '../../../src/memory/episodes/episodes.ts';
 import { isLive, liveValidities } from '../../../src/memory/facts/fact-values.ts';

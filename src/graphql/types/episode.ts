@@ -1,5 +1,5 @@
 import { batchLimit, findEpisode, ingestEpisodes, isThere, storeEpisode } from '../../memory/episodes/episodes.ts';
-import { maskFor } from '../../memory/hidden-spans.ts';
+import { maskFor } from '../../memory/forgetting/hidden-spans.ts';
 import { segmentLimit, readSegments, type Segment, type SegmentSpeaker } from '../../memory/episodes/segments.ts';
 import { builder } from '../builder.ts';
 import { idempotencyKey, labels } from '../input-fields.ts';

@@ -2,7 +2,7 @@ import { memoryTypes, type MemoryType } from '../../db/tables.ts';
 import { invalidInput } from '../../shared/errors.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { HiddenText } from '../../memory/forgetting/report.ts';
-import { maskFor } from '../../memory/hidden-spans.ts';
+import { maskFor } from '../../memory/forgetting/hidden-spans.ts';
 import { generationOf, type Generational } from '../../memory/generation.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import {
@@ -13,7 +13,8 @@ import {
   type MemoryRow,
   type StoredRow,
 } from '../../memory/memories.ts';
-import { confirmMemory, restoreMemory } from '../../memory/confirm-and-forget.ts';
+import { confirmMemory } from '../../memory/confirm.ts';
+import { restoreMemory } from '../../memory/forgetting/forget.ts';
 import { mapWritten } from '../../memory/mutation.ts';
 import { openRow } from '../../encryption/sealing.ts';
 import { forget, type Forgotten } from '../../retrieval/forget.ts';

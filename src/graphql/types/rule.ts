@@ -4,7 +4,7 @@ import type { Maturity } from '../../memory/rules/rule-maturity.ts';
 import { findSimilarRules, storeRule, type ruleValidities } from '../../memory/rules/rules.ts';
 import { markRule } from '../../memory/rules/rule-marks.ts';
 import { pastMoment, viewedAt } from '../../memory/history/snapshots.ts';
-import { maskFor } from '../../memory/hidden-spans.ts';
+import { maskFor } from '../../memory/forgetting/hidden-spans.ts';
 import { builder } from '../builder.ts';
 import { idempotencyKey, labels, source } from '../input-fields.ts';
 import { findSourceId, loadersOf } from '../loaders.ts';

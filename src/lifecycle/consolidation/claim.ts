@@ -12,7 +12,7 @@ import {
   type DueGroup,
 } from '../../db/queries/due-episodes.ts';
 import { leftOut } from '../../memory/episodes/segments.ts';
-import { maskHidden } from '../../memory/hidden-spans.ts';
+import { maskHidden } from '../../memory/forgetting/hidden-spans.ts';
 import { millisecondsPerDay } from '../../shared/durations.ts';
 import { isOutage } from '../../shared/errors.ts';
 import { atOneMoment, type MemoryContext } from '../../memory/context.ts';

@@ -6,7 +6,7 @@ import type { Rule } from '../../generated/prisma/client.ts';
 import { writeFact } from '../../memory/facts/facts.ts';
 import { isLive } from '../../memory/facts/fact-values.ts';
 import { createLink } from '../../memory/links/links.ts';
-import { writeConfirmation } from '../../memory/confirm-and-forget.ts';
+import { writeConfirmation } from '../../memory/confirm.ts';
 import { addOmissions, createMutation, type Mutation } from '../../memory/mutation.ts';
 import { quarantine } from '../../memory/quarantine/quarantine.ts';
 import { openReview } from '../../memory/reviews/reviews.ts';

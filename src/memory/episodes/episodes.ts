@@ -1,4 +1,4 @@
-import { maskFor } from '../hidden-spans.ts';
+import { maskFor } from '../forgetting/hidden-spans.ts';
 import { v7 as uuidv7 } from 'uuid';
 import { insertMemories, type NewMemory } from '../../db/queries/memories.ts';
 import { invalidInput, MemoryError } from '../../shared/errors.ts';

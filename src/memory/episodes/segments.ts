@@ -1,6 +1,6 @@
 import type { RedactedText, Redactor } from '../../redaction/redactor.ts';
 import { invalidInput } from '../../shared/errors.ts';
-import { maskHidden } from '../hidden-spans.ts';
+import { maskHidden } from '../forgetting/hidden-spans.ts';
 import { contentLimit, normaliseContent } from '../text.ts';
 import { checkOneOf } from '../values.ts';
 

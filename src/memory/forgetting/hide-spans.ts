@@ -8,7 +8,7 @@ import {
 import { asStored } from '../../redaction/redactor.ts';
 import type { MemoryContext } from '../context.ts';
 import { embedAll, embedOne, type EmbeddedText } from '../embed.ts';
-import { textToFind, type HiddenSpans } from '../hidden-spans.ts';
+import { textToFind, type HiddenSpans } from './hidden-spans.ts';
 import type { Memory } from '../memories.ts';
 import { changeMemory, type Mutation } from '../mutation.ts';
 import { findSayings, type OutdatedFact } from '../outdated/says.ts';

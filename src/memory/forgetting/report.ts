@@ -1,6 +1,6 @@
 import type { MemoryEvent } from '../../generated/prisma/client.ts';
 import type { MemoryContext } from '../context.ts';
-import { asReported, type HiddenSpans } from '../hidden-spans.ts';
+import { asReported, type HiddenSpans } from './hidden-spans.ts';
 import { asMemory, loadMemories, type Memory } from '../memories.ts';
 import { openRow } from '../../encryption/sealing.ts';
 import { forgottenEvent } from './forgotten-columns.ts';

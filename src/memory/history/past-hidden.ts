@@ -2,7 +2,7 @@ import { listLastStates } from '../../db/queries/hidden-spans.ts';
 import type { Snapshot } from '../../db/queries/snapshots.ts';
 import { toCamelCase, toSnakeCase } from '../../shared/names.ts';
 import type { MemoryContext } from '../context.ts';
-import { maskFor } from '../hidden-spans.ts';
+import { maskFor } from '../forgetting/hidden-spans.ts';
 import { onlyButlerOf } from '../reach.ts';
 
 /**

@@ -5,7 +5,7 @@ import { asStored } from '../../redaction/redactor.ts';
 import { nameActor, type MemoryContext } from '../context.ts';
 import { embedOne, type EmbeddedText } from '../embed.ts';
 import { lockFactKeys } from '../../db/queries/facts.ts';
-import { textToFind, type HiddenSpans } from '../hidden-spans.ts';
+import { textToFind, type HiddenSpans } from '../forgetting/hidden-spans.ts';
 import { mutateOnce } from '../idempotency.ts';
 import { notFound } from '../memories.ts';
 import { mapWritten, type Written } from '../mutation.ts';

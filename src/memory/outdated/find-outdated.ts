@@ -1,7 +1,7 @@
 import { listOutdated, type OutdatedAnswer, type OutdatedQuery } from '../../db/queries/outdated-facts.ts';
 import { openReadable } from '../../encryption/sealing.ts';
 import type { MemoryContext } from '../context.ts';
-import { listHiddenSpans } from '../hidden-spans.ts';
+import { listHiddenSpans } from '../forgetting/hidden-spans.ts';
 import { readsAsNote } from '../facts/note-key.ts';
 import { isAboutFormer, isFormer, saysOutdated, type SaidNote } from './outdated-notes.ts';
 import { joinSpans, toSpan, type Span } from '../spans.ts';

@@ -5,7 +5,7 @@ import { lockRuleTexts } from '../../db/queries/rules.ts';
 import type { MemoryEvent, Prisma, QuarantinedItem } from '../../generated/prisma/client.ts';
 import { MemoryError } from '../../shared/errors.ts';
 import { nameActor, type MemoryContext } from '../context.ts';
-import { writeConfirmation } from '../confirm-and-forget.ts';
+import { writeConfirmation } from '../confirm.ts';
 import { embedOne } from '../embed.ts';
 import { decideSealing, embeddedText, normaliseFact } from '../facts/fact-values.ts';
 import { writeFact } from '../facts/facts.ts';

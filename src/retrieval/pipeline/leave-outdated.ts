@@ -1,5 +1,5 @@
 import type { MemoryContext } from '../../memory/context.ts';
-import { maskHidden } from '../../memory/hidden-spans.ts';
+import { maskHidden } from '../../memory/forgetting/hidden-spans.ts';
 import { findOutdated } from '../../memory/outdated/find-outdated.ts';
 import { isEmptySpeech } from '../../memory/outdated/sentences.ts';
 import { leaveOut, type Span } from '../../memory/spans.ts';

@@ -2,7 +2,7 @@ import type { Candidate } from '../../db/queries/candidate.ts';
 import { memoryTypes } from '../../db/tables.ts';
 import type { MemoryFilter } from '../../db/sql/memory-filter.ts';
 import type { MemoryContext } from '../../memory/context.ts';
-import { isForgotten, maskFor } from '../../memory/hidden-spans.ts';
+import { isForgotten, maskFor } from '../../memory/forgetting/hidden-spans.ts';
 import { readStates } from '../../memory/history/history.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { loadMemoryLists, referenceKey, type Memory, type MemoryRow, type StoredRow } from '../../memory/memories.ts';

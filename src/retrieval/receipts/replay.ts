@@ -2,7 +2,7 @@ import { readVersionStates } from '../../db/queries/past-states.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { MemoryReference } from '../../memory/links/links.ts';
 import { referenceKey, type Memory } from '../../memory/memories.ts';
-import { isForgotten, listHiddenSpans, maskFor } from '../../memory/hidden-spans.ts';
+import { isForgotten, listHiddenSpans, maskFor } from '../../memory/forgetting/hidden-spans.ts';
 import { leaveOut } from '../../memory/spans.ts';
 import { onlyButlerOf } from '../../memory/reach.ts';
 import { withHidden } from '../../memory/history/past-hidden.ts';

@@ -3,7 +3,7 @@ import { openRows } from '../../../src/encryption/sealing.ts';
 import { applyOutput } from '../../../src/lifecycle/consolidation/apply.ts';
 import { patternsEngine } from '../../../src/lifecycle/consolidation/engines/patterns.ts';
 import { requeueEpisodes } from '../../../src/lifecycle/consolidation/requeue.ts';
-import { forgetMemory, restoreMemory } from '../../../src/memory/confirm-and-forget.ts';
+import { forgetMemory, restoreMemory } from '../../../src/memory/forgetting/forget.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { findDifferences } from '../../../src/memory/history/verify.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sweepEpisodes } from '../../../src/lifecycle/cleanup.ts';
 import { sweepEmbeddings } from '../../../src/lifecycle/reembed.ts';
 import { applyOutput } from '../../../src/lifecycle/consolidation/apply.ts';
-import { forgetMemory, restoreMemory } from '../../../src/memory/confirm-and-forget.ts';
+import { forgetMemory, restoreMemory } from '../../../src/memory/forgetting/forget.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { listMentions } from '../../../src/db/queries/erasure.ts';
 import { listChanges } from '../../../src/memory/history/diff.ts';

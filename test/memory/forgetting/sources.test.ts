@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { forgetMemory, restoreMemory } from '../../../src/memory/confirm-and-forget.ts';
+import { forgetMemory, restoreMemory } from '../../../src/memory/forgetting/forget.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { findDifferences } from '../../../src/memory/history/verify.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';

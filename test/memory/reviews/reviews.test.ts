@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listOpenReviewsAmong } from '../../../src/db/queries/reviews.ts';
-import { writeConfirmation } from '../../../src/memory/confirm-and-forget.ts';
+import { writeConfirmation } from '../../../src/memory/confirm.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { exportSubject } from '../../../src/memory/erasure/export-subject.ts';
 import type { Fact } from '../../../src/memory/facts/facts.ts';

@@ -1,7 +1,7 @@
-import { isEmptySpeech } from './outdated/sentences.ts';
-import type { MemoryContext } from './context.ts';
-import { onlyButlerOf } from './reach.ts';
-import { cutSpans, joinSpans, leaveOut, type Span } from './spans.ts';
+import { isEmptySpeech } from '../outdated/sentences.ts';
+import type { MemoryContext } from '../context.ts';
+import { onlyButlerOf } from '../reach.ts';
+import { cutSpans, joinSpans, leaveOut, type Span } from '../spans.ts';
 
 /** Hidden spans of an episode, by the id of the forgotten fact or rule that they say, or of the event that forgot a topic. */
 export type HiddenSpans = Record<string, [number, number][]>;
