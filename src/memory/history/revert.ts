@@ -173,7 +173,28 @@ async function chooseForgotten(mutation: Mutation, event: MemoryEvent, current: 
   const isGone = type === 'episode' ? current['forgotten_at'] !== null : !isAsStored(event, current);
   if (isGone) throw await changedSince(mutation, event, type === 'episode' ? 'forgotten_at' : 'validity');
   if (type === 'episode') return { forgotten_at: mutation.now.toISOString() };
+  if (type === 'fact') await refuseSuccessor(mutation, event);
   return { validity: 'retracted', ...(type === 'fact' && { supersedes_id: null }) };
+}
+
+/**
+ * Throws when a later decision let the fact take the place of another: without both, nothing of the key would hold. What it
+ * replaced when it was stored has come back by now.
+ */
+async function refuseSuccessor({ transaction, tenantId }: Mutation, { id, entityId }: MemoryEvent): Promise<void> {
+  const ends = { sourceType: 'fact', sourceId: entityId, targetType: 'fact', relation: 'supersedes' };
+  const link = await transaction.memoryLink.findFirst({ where: { tenantId, ...ends } });
+  if (link === null) return;
+  const decision = await transaction.memoryEvent.findFirst({
+    where: { tenantId, entityType: 'fact', entityId: link.targetId, eventType: 'fact.superseded' },
+    orderBy: { sequence: 'desc' },
+  });
+  const by = decision?.causeEventId ?? decision?.id;
+  throw new MemoryError(
+    'CONFLICT',
+    `event ${id} cannot be undone: fact ${entityId} took the place of fact ${link.targetId} since`,
+    by === undefined ? {} : { hint: `Undo event ${by} first.` },
+  );
 }
 
 /** Whether a fact or rule is live, or history as which it was stored. */

@@ -97,7 +97,7 @@ describe('a memory as of a moment', () => {
     await expect(asOf('fact', 'ramen', 1)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     await expect(findMemoryAsOf(context(), { type: 'fact', id: randomUUID() }, new Date(NaN))).rejects.toMatchObject({
       code: 'INVALID_INPUT',
-      message: expect.stringMatching(/^at: /),
+      message: expect.stringMatching(/^at must be /),
     });
   });
 

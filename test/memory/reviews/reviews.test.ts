@@ -120,6 +120,21 @@ describe('the review list', () => {
     expect(await find(id)).toMatchObject({ status: 'open' });
   });
 
+  it('keeps the storing of a fact from being undone that took the place of another, until that is undone', async () => {
+    const { older, newer, id } = await open();
+    const stored = await lastEventOf(core, newer.id, 'fact.stored');
+    const { eventId } = await settleReview(context(), { id, outcome: 'newer_supersedes' });
+    await expect(undoEvent(context(), { eventId: stored })).rejects.toMatchObject({
+      code: 'CONFLICT',
+      hint: `Undo event ${eventId} first.`,
+    });
+    expect(await validityOf(newer)).toBe('active');
+
+    await undoEvent(context(), { eventId: eventId ?? '' });
+    await undoEvent(context(), { eventId: stored });
+    expect([await validityOf(older), await validityOf(newer)]).toEqual(['active', 'retracted']);
+  });
+
   it('refuses to undo alone what followed from a change of its facts', async () => {
     const { older, id } = await open();
     const opened = await lastEventOf(core, id, 'review.opened');
