@@ -84,12 +84,16 @@ export async function withoutIndexes(client: PoolClient, work: () => Promise<voi
   await client.query('RESET max_parallel_maintenance_workers');
 }
 
-/** Episodes have been consolidated: thousands that wait for it would be dealt with while something else is measured. */
+/**
+ * Episodes have been consolidated: thousands that wait for it would be dealt with while something else is measured. One fact
+ * of nine is superseded, as reads look at those, too.
+ */
 const inserts = {
   episode: `INSERT INTO episodes (tenant_id, id, content, embedding, embedding_version_id, created_at, butler, session_id, expires_at, consolidation_status)
     SELECT $1, id, content, vector, $2::uuid, at, 'bench', md5((n / 20)::text)::uuid, '${future}', 'consolidated' FROM made`,
-  fact: `INSERT INTO facts (tenant_id, id, content, embedding, embedding_version_id, created_at, recorded_at, subject, predicate, permanence, decay_rate)
-    SELECT $1, id, content, vector, $2::uuid, at, at, 'person ' || n, 'noted', 'permanent', 0 FROM made`,
+  fact: `INSERT INTO facts (tenant_id, id, content, embedding, embedding_version_id, created_at, recorded_at, subject, predicate, permanence, decay_rate, validity, superseded_at)
+    SELECT $1, id, content, vector, $2::uuid, at, at, 'person ' || n, 'noted', 'permanent', 0,
+      CASE WHEN n % 30 = 6 THEN 'superseded' ELSE 'active' END, CASE WHEN n % 30 = 6 THEN now() END FROM made`,
   rule: `INSERT INTO rules (tenant_id, id, content, embedding, embedding_version_id, created_at)
     SELECT $1, id, content, vector, $2::uuid, at FROM made`,
 };

@@ -2,7 +2,7 @@ import type { MemoryContext } from '../../memory/context.ts';
 import type { FactValues } from '../../memory/facts/fact-values.ts';
 import { readsAsNote } from '../../memory/facts/note-key.ts';
 import { listOutdatedFacts, type SaidEpisode } from '../../memory/outdated/find-outdated.ts';
-import { findSayings } from '../../memory/outdated/says.ts';
+import { findSayings, readText } from '../../memory/outdated/says.ts';
 import { Refusal } from './output.ts';
 
 type StatedValues = Pick<FactValues, 'subject' | 'predicate' | 'content'>;
@@ -25,7 +25,7 @@ export async function loadOutdated(
   return {
     requireCurrent(values, evidence) {
       const saidAt = findLastSaid(episodes, evidence);
-      const text = toSentence(values);
+      const text = readText(toSentence(values));
       for (const fact of facts) {
         const endedAt = fact.endedAt ?? 0;
         const isMeant = fact.isForgotten ? endedAt >= saidAt : endedAt > saidAt && readsAsNote(values);

@@ -11,7 +11,7 @@ import { embedAll, embedOne, type EmbeddedText } from '../embed.ts';
 import { textToFind, type HiddenSpans } from './hidden-spans.ts';
 import type { Memory } from '../memories.ts';
 import { changeMemory, type Mutation } from '../mutation.ts';
-import { findSayings, type OutdatedFact } from '../outdated/says.ts';
+import { findSayings, readText, withSigns, type SignedFact } from '../outdated/says.ts';
 import { splitSentences } from '../outdated/sentences.ts';
 import { onlyButlerOf } from '../reach.ts';
 import { joinSpans, subtractSpans, toSpan, type Span } from '../spans.ts';
@@ -174,16 +174,16 @@ async function embedTexts(
 }
 
 /** The evidence, and the other sentences that say the same by themselves. */
-function findSpans({ content, evidence }: SayingEpisode, statement: OutdatedFact): Span[] {
+function findSpans({ content, evidence }: SayingEpisode, statement: SignedFact): Span[] {
   const sentences = splitSentences(content)
-    .filter(({ text }) => findSayings(text, statement).length > 0)
+    .filter(({ text }) => findSayings(readText(text), statement).length > 0)
     .map(({ start, end }) => toSpan(content, start, end));
   const others = sentences.filter(([start, end]) => !evidence.some(([from, to]) => from < end && start < to));
   return joinSpans([...evidence, ...others]);
 }
 
-function asStatement({ type, row }: Exclude<Memory, { type: 'episode' }>): OutdatedFact {
+function asStatement({ type, row }: Exclude<Memory, { type: 'episode' }>): SignedFact {
   const { id, content } = row;
-  if (type === 'rule') return { id, content, subject: '', predicate: '', current: [] };
-  return { id, content, subject: row.subject, predicate: row.predicate, current: [] };
+  const { subject, predicate } = type === 'rule' ? { subject: '', predicate: '' } : row;
+  return withSigns({ id, content, subject, predicate, current: [] });
 }

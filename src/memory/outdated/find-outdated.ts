@@ -3,10 +3,20 @@ import { openReadable } from '../../encryption/sealing.ts';
 import type { MemoryContext } from '../context.ts';
 import { listHiddenSpans } from '../forgetting/hidden-spans.ts';
 import { readsAsNote } from '../facts/note-key.ts';
-import { isAboutFormer, isFormer, saysOutdated, type SaidNote } from './outdated-notes.ts';
+import { isAboutFormer, isFormer, readNote, saysOutdated, type SaidNote } from './outdated-notes.ts';
 import { joinSpans, toSpan, type Span } from '../spans.ts';
 import { globalScope } from '../values.ts';
-import { findFormerValues, findSayings, saysCurrent, type CurrentFact, type OutdatedFact } from './says.ts';
+import {
+  findFormerValues,
+  findSayings,
+  readText,
+  saysCurrent,
+  withSigns,
+  withValues,
+  type ReadText,
+  type SignedFact,
+  type ValuedFact,
+} from './says.ts';
 
 export interface SaidEpisode {
   id: string;
@@ -28,7 +38,7 @@ export interface Reader {
 }
 
 /** A fact that does not hold any more, in plain. */
-export interface EndedFact extends OutdatedFact {
+export interface EndedFact extends SignedFact {
   isForgotten: boolean;
   /** When it was known that it does not hold: what is said later is news. In milliseconds since 1970. */
   endedAt: number | null;
@@ -60,11 +70,13 @@ export async function findOutdated(
   return readers.map((reader) => {
     const found = answers[asked.indexOf(reader)];
     if (found === undefined) return new Map();
-    const outdated = notesOf(reader).filter(
-      (note) => found.facts.some((fact) => saysOutdated(note, fact)) || isFormerNote(note, reader, found.sources),
-    );
+    const outdated = notesOf(reader).filter((note) => {
+      const read = readNote(note);
+      return found.facts.some((fact) => saysOutdated(read, fact)) || isFormerNote(note, reader, found.sources);
+    });
+    const current = reader.episodes.length === 0 ? [] : reader.facts.map(withValues);
     return new Map([
-      ...reader.episodes.map((one): [string, Sayings] => [one.id, describe(one, found, reader.facts)]),
+      ...reader.episodes.map((one): [string, Sayings] => [one.id, describe(one, found, current)]),
       ...outdated.map((one): [string, Sayings] => [one.id, { outdated: [wholeOf(one.content)], known: new Map() }]),
     ]);
   });
@@ -91,7 +103,7 @@ function isFormerNote(
     ({ memoryId, content, spans }) =>
       memoryId === note.id &&
       others
-        .flatMap((fact) => findFormerValues(content, fact))
+        .flatMap((fact) => findFormerValues(readText(content), withValues(fact)))
         .map(({ start, end }) => toSpan(content, start, end))
         .some(([start, end]) => spans.some(([from, to]) => from < end && start < to)),
   );
@@ -117,7 +129,7 @@ async function openOutdated(context: MemoryContext, facts: OutdatedAnswer['facts
   return Promise.all(
     readable.map(async ({ current, ...fact }) => {
       const holding = await openReadable(context, current);
-      return { ...fact, current: holding.map(({ content }) => content) };
+      return withSigns({ ...fact, current: holding.map(({ content }) => content) });
     }),
   );
 }
@@ -145,12 +157,13 @@ function toQuery({ now }: MemoryContext, { butler, episodes, ...reader }: Reader
   };
 }
 
-function describe(episode: SaidEpisode, { links, facts }: Outdated, current: readonly CurrentFact[]): Sayings {
+function describe(episode: SaidEpisode, { links, facts }: Outdated, current: readonly ValuedFact[]): Sayings {
   const own = links.filter(({ episodeId }) => episodeId === episode.id);
-  const former = current.flatMap((fact) => findFormerValues(episode.content, fact));
+  const text = readText(episode.content);
+  const former = current.flatMap((fact) => findFormerValues(text, fact));
   const compared = [
     ...listHiddenSpans(episode),
-    ...facts.flatMap((fact) => findSaid(episode, fact)),
+    ...facts.flatMap((fact) => findSaid(episode, text, fact)),
     ...former.map(({ start, end }) => toSpan(episode.content, start, end)),
   ];
   const outdated = own.filter(({ isLive }) => !isLive).flatMap(({ spans }) => spans);
@@ -161,10 +174,10 @@ function describe(episode: SaidEpisode, { links, facts }: Outdated, current: rea
   return { outdated: joinSpans([...outdated, ...compared]), known };
 }
 
-function findSaid(episode: SaidEpisode, fact: EndedFact): Span[] {
+function findSaid(episode: SaidEpisode, read: ReadText, fact: EndedFact): Span[] {
   const { content, observedAt, createdAt } = episode;
   const isNews = (observedAt ?? createdAt).getTime() > (fact.endedAt ?? 0);
-  const sayings = findSayings(content, fact);
+  const sayings = findSayings(read, fact);
   // "Moved from Lisbon to Porto" tells of the change, however late it is said.
   const meant = isNews ? sayings.filter(({ text }) => saysCurrent(text, fact)) : sayings;
   return meant.map(({ start, end }) => toSpan(content, start, end));

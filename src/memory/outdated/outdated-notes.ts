@@ -1,10 +1,17 @@
 import { readsAsNote } from '../facts/note-key.ts';
-import { findSayings, signsOf, wordsOf, type CurrentFact, type OutdatedFact } from './says.ts';
+import { findSayings, readText, wordsOf, type CurrentFact, type ReadText, type SignedFact } from './says.ts';
 
 /** A note, which says what it is about in a sentence. */
 export interface SaidNote extends CurrentFact {
   observedAt: Date | null;
   createdAt: Date;
+}
+
+/** A note whose words were read once, to be compared with many facts. */
+export type ReadNote<Note extends SaidNote = SaidNote> = Note & { text: ReadText };
+
+export function readNote<Note extends SaidNote>(note: Note): ReadNote<Note> {
+  return { ...note, text: readText(note.content) };
 }
 
 /** The subjects under which a sentence is noted that names nobody else. */
@@ -15,11 +22,11 @@ const nobodyElse = new Set(['user', 'note']);
  * episode, as all of the note is left out: a note about somebody else is not meant, and one word in common is not enough
  * unless it is a number or the fact is about the same.
  */
-export function saysOutdated(note: SaidNote, fact: OutdatedFact & { endedAt: number | null }): boolean {
+export function saysOutdated(note: ReadNote, fact: SignedFact & { endedAt: number | null }): boolean {
   if (!readsAsNote(note) || (note.observedAt ?? note.createdAt).getTime() > (fact.endedAt ?? 0)) return false;
-  if (findSayings(note.content, fact).length === 0) return false;
-  const { telling, topic } = signsOf(fact);
-  const words = wordsOf(note.content);
+  if (findSayings(note.text, fact).length === 0) return false;
+  const { telling, topic } = fact.signs;
+  const { words } = note.text;
   const hits = [...telling].filter((word) => words.has(word));
   // Nothing took the place of what was forgotten: all of its words tell it, and half of them are in other notes, too.
   if (fact.current.length === 0 && hits.length < 0.8 * telling.size) return false;

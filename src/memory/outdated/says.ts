@@ -20,22 +20,43 @@ export interface Signs {
   topic: ReadonlySet<string>;
 }
 
+/** A fact whose words were read once, to be compared with many texts. */
+export interface SignedFact extends OutdatedFact {
+  signs: Signs;
+  /** Of what holds instead. */
+  currentSigns: Signs;
+}
+
+export function withSigns<Fact extends OutdatedFact>(fact: Fact): Fact & SignedFact {
+  return { ...fact, signs: signsOf(fact), currentSigns: signsOf(asCurrent(fact)) };
+}
+
+/** A text whose words were read once, to be compared with many facts. */
+export interface ReadText {
+  words: ReadonlySet<string>;
+  sentences: readonly { sentence: Sentence; words: ReadonlySet<string> }[];
+}
+
+export function readText(text: string): ReadText {
+  const sentences = splitSentences(text).map((sentence) => ({ sentence, words: wordsOf(sentence.text) }));
+  return { words: new Set(sentences.flatMap(({ words }) => [...words])), sentences };
+}
+
 /**
  * Returns the sentences of a text that say what a fact said. A sentence must have at least half of the words by which the
  * old value differs from the present one, and be about the same: another word of the fact, or a second one that differs.
  * A number alone is enough where another sentence of the text is about the same. What follows such a sentence and refers
  * to it goes with it: "Proceed with the order."
  */
-export function findSayings(text: string, fact: OutdatedFact): Sentence[] {
-  const { telling, topic } = signsOf(fact);
-  if (telling.size === 0) return [];
-  const sentences = splitSentences(text).map((sentence) => ({ sentence, words: wordsOf(sentence.text) }));
-  const isTextAbout = sentences.some(({ words }) => hasAny(words, topic));
+export function findSayings({ words: all, sentences }: ReadText, { signs, currentSigns }: SignedFact): Sentence[] {
+  const { telling, topic } = signs;
+  if (!hasAny(all, telling)) return [];
+  const isTextAbout = hasAny(all, topic);
   const found: Sentence[] = [];
   for (const { sentence, words } of sentences) {
-    const isSaid = says(words, { telling, topic }, isTextAbout);
+    const isSaid = says(words, signs, isTextAbout);
     const isFollowing = found.length > 0 && (hasAny(words, topic) || refersBack.test(sentence.text));
-    if (isSaid || (isFollowing && !says(words, signsOf(asCurrent(fact)), isTextAbout))) found.push(sentence);
+    if (isSaid || (isFollowing && !says(words, currentSigns, isTextAbout))) found.push(sentence);
   }
   return found;
 }
@@ -48,8 +69,9 @@ function asCurrent(fact: OutdatedFact): OutdatedFact {
 }
 
 /** Tells whether a text says what holds instead of a fact. */
-export function saysCurrent(text: string, fact: OutdatedFact): boolean {
-  return fact.current.length > 0 && findSayings(text, asCurrent(fact)).length > 0;
+export function saysCurrent(text: string, { signs, currentSigns, ...fact }: SignedFact): boolean {
+  const current = { ...asCurrent(fact), signs: currentSigns, currentSigns: signs };
+  return fact.current.length > 0 && findSayings(readText(text), current).length > 0;
 }
 
 /** A fact that holds, by the names of what it is about. */
@@ -63,16 +85,25 @@ export interface CurrentFact {
  * Returns the sentences of a text that give another date, day or number than a fact does. Only where the text gives that of
  * the fact, too: it then tells how it came to hold, and what else it gives is history.
  */
-export function findFormerValues(text: string, { subject, predicate, content }: CurrentFact): Sentence[] {
-  const values = valuesOf(content);
-  const sentences = splitSentences(text);
-  if (values.size === 0 || sentences.length < 2 || ![...values].every((value) => valuesOf(text).has(value))) return [];
-  const names = wordsOf(`${subject} ${predicate}`);
-  return sentences.filter((sentence) => {
-    const given = valuesOf(sentence.text);
-    if (![...given].some((value) => !values.has(value)) || [...values].every((value) => given.has(value))) return false;
-    return hasAny(wordsOf(sentence.text), names) || refersBack.test(sentence.text) || past.test(sentence.text);
+export function findFormerValues({ words: all, sentences }: ReadText, { values, names }: ValuedFact): Sentence[] {
+  if (values.size === 0 || sentences.length < 2 || ![...values].every((value) => all.has(value))) return [];
+  return sentences.flatMap(({ sentence, words }) => {
+    const given = new Set([...words].filter(isValue));
+    if (![...given].some((value) => !values.has(value)) || [...values].every((value) => given.has(value))) return [];
+    const isAbout = hasAny(words, names) || refersBack.test(sentence.text) || past.test(sentence.text);
+    return isAbout ? [sentence] : [];
   });
+}
+
+/** A fact whose date, day or number was read once, to be compared with many texts. */
+export interface ValuedFact {
+  values: ReadonlySet<string>;
+  names: ReadonlySet<string>;
+}
+
+export function withValues<Fact extends CurrentFact>(fact: Fact): Fact & ValuedFact {
+  const { subject, predicate, content } = fact;
+  return { ...fact, values: new Set([...wordsOf(content)].filter(isValue)), names: wordsOf(`${subject} ${predicate}`) };
 }
 
 const past =
@@ -80,8 +111,8 @@ const past =
 const days = 'monday tuesday wednesday thursday friday saturday sunday'.split(' ').map(stem);
 
 /** Numbers and days of the week. */
-function valuesOf(text: string): Set<string> {
-  return new Set([...wordsOf(text)].filter((word) => /\d/u.test(word) || days.includes(word)));
+function isValue(word: string): boolean {
+  return /\d/u.test(word) || days.includes(word);
 }
 
 function says(words: ReadonlySet<string>, { telling, topic }: Signs, isTextAbout: boolean): boolean {
@@ -101,7 +132,7 @@ function isNumber(word: string): boolean {
   return /\d/u.test(word);
 }
 
-export function signsOf({ subject, predicate, content, current }: OutdatedFact): Signs {
+function signsOf({ subject, predicate, content, current }: OutdatedFact): Signs {
   const value = wordsOf(content);
   const now = wordsOf(current.join(' '));
   const names = wordsOf(isNote({ subject, predicate }) ? subject : `${subject} ${predicate}`);

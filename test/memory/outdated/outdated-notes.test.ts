@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { isFormer, saysOutdated, type SaidNote } from '../../../src/memory/outdated/outdated-notes.ts';
+import {
+  isFormer,
+  readNote,
+  saysOutdated as saysOutdatedOf,
+  type SaidNote,
+} from '../../../src/memory/outdated/outdated-notes.ts';
+import { withSigns, type OutdatedFact } from '../../../src/memory/outdated/says.ts';
 
+interface EndedFact extends OutdatedFact {
+  endedAt: number | null;
+}
+
+const saysOutdated = (one: SaidNote, ended: EndedFact): boolean => saysOutdatedOf(readNote(one), withSigns(ended));
 const said = new Date('2026-03-01T12:00:00Z');
 const later = said.getTime() + 86_400_000;
 
@@ -11,12 +22,14 @@ const note = (content: string, subject = 'user'): SaidNote => ({
   observedAt: said,
   createdAt: said,
 });
-const fact = (
-  subject: string,
-  predicate: string,
-  content: string,
-  ...current: string[]
-): Parameters<typeof saysOutdated>[1] => ({ id: '0', subject, predicate, content, current, endedAt: later });
+const fact = (subject: string, predicate: string, content: string, ...current: string[]): EndedFact => ({
+  id: '0',
+  subject,
+  predicate,
+  content,
+  current,
+  endedAt: later,
+});
 
 describe('a note', () => {
   it('says what was superseded since, of the same subject or of one that it names', () => {

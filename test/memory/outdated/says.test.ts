@@ -1,8 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { leaveOut } from '../../../src/memory/spans.ts';
-import { findFormerValues, findSayings, type OutdatedFact } from '../../../src/memory/outdated/says.ts';
+import {
+  findFormerValues as findFormerIn,
+  findSayings as findSayingsIn,
+  readText,
+  withSigns,
+  withValues,
+  type CurrentFact,
+  type OutdatedFact,
+} from '../../../src/memory/outdated/says.ts';
 import { isEmptySpeech, splitSentences } from '../../../src/memory/outdated/sentences.ts';
 
+const findSayings = (text: string, outdated: OutdatedFact): ReturnType<typeof findSayingsIn> =>
+  findSayingsIn(readText(text), withSigns(outdated));
+const findFormerValues = (text: string, current: CurrentFact): ReturnType<typeof findFormerIn> =>
+  findFormerIn(readText(text), withValues(current));
 const texts = (sentences: readonly { text: string }[]): string[] => sentences.map(({ text }) => text);
 
 function fact(subject: string, predicate: string, content: string, ...current: string[]): OutdatedFact {
