@@ -7,10 +7,10 @@ const fail = (m) => {
   console.log('PROBLEM', m);
 };
 for (const name of readdirSync(dir)
-  .filter((f) => /^month-\d\.(development|held-out)\.json$/.test(f))
-  .toSorted()) {
+  .filter((f) => /^month-\d+\.(development|held-out)\.json$/.test(f))
+  .toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))) {
   const { asked_at, episodes, questions, forget } = JSON.parse(readFileSync(dir + name, 'utf8'));
-  const factsFile = `${dir}${name.slice(0, 7)}.facts.json`;
+  const factsFile = `${dir}${name.split('.')[0]}.facts.json`;
   const facts = existsSync(factsFile) ? JSON.parse(readFileSync(factsFile, 'utf8')) : { sessions: [] };
   const hits = (p) => episodes.flatMap((e, i) => (new RegExp(p, 'i').test(e.content) ? [i] : []));
   episodes.forEach((e, i) => {
