@@ -2,6 +2,7 @@ import { readSegments } from '../../../memory/episodes/segments.ts';
 import type { ForeignItem } from '../../../memory/quarantine/quarantine.ts';
 import type { ConsolidationEngine } from '../engine.ts';
 import { findForeignItems } from './patterns/foreign-items.ts';
+import { joinPointing } from './patterns/join.ts';
 import { judge } from './patterns/judge.ts';
 import { loadKnown } from './patterns/known.ts';
 import { Notebook } from './patterns/notebook.ts';
@@ -26,21 +27,13 @@ export const patternsEngine: ConsolidationEngine = {
         context.embedder,
         found.map(({ statement }) => statement),
       );
-      const judged = found.map(({ statement, quote }, place) => ({
-        statement,
-        quote,
-        verdict: verdicts[place] ?? null,
-      }));
-      for (const { statement, quote, verdict } of judged) {
-        const isNews = isWorthKeeping(statement, verdict);
+      const judged = found.map(({ statement, quote }, place) => {
+        const verdict = verdicts[place] ?? null;
+        return { statement: asRule(statement, verdict), quote, verdict, isNews: isWorthKeeping(statement, verdict) };
+      });
+      for (const { statement, quote, verdict, isNews } of joinPointing(judged, content)) {
         if (!isNews && (verdict?.keep ?? 0) < leastToCompare) continue;
-        await notebook.add({
-          statement: asRule(statement, verdict),
-          verdict,
-          at,
-          isNews,
-          evidence: { episode_id: id, quote },
-        });
+        await notebook.add({ statement, verdict, at, isNews, evidence: { episode_id: id, quote } });
       }
       await pause();
     }

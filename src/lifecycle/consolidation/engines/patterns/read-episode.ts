@@ -103,7 +103,7 @@ function readSentence(sentence: Sentence, reading: Reading): Statement[] {
   );
   const named = introducedBy(sentence, reading.cast.text);
   const statements: Statement[] = named === null ? [] : [noteOf(`User's name is ${named}`, userBeing, null)];
-  if (/\?["')]*$/.test(text)) return statements;
+  if (isQuestion(text)) return statements;
   const log = readLog(text, reading) ?? readBooking(text, reading);
   if (log !== null) return [log];
   if (sentence.voice === 'butler') return [];
@@ -138,6 +138,13 @@ function readSentence(sentence: Sentence, reading: Reading): Statement[] {
 
 function isHarmful(text: string): boolean {
   return [true, false].some((isReported) => isDangerousInstruction(text, { isReported }));
+}
+
+function isQuestion(text: string): boolean {
+  return (
+    /\?["')]*$/.test(text) ||
+    /^(?:how|what|where|when|why|who|which) (?:do|does|did|can|could|should|would) (?:i|we|you|they)\b/i.test(text)
+  );
 }
 
 /** Of a request only its reasons are kept: "asked for a recipe because her son eats no meat". */
