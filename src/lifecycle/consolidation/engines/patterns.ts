@@ -3,6 +3,7 @@ import type { ForeignItem } from '../../../memory/quarantine/quarantine.ts';
 import type { ConsolidationEngine } from '../engine.ts';
 import { findForeignItems } from './patterns/foreign-items.ts';
 import { joinPointing } from './patterns/join.ts';
+import { namesOf } from './patterns/introduction.ts';
 import { judge } from './patterns/judge.ts';
 import { loadKnown } from './patterns/known.ts';
 import { Notebook } from './patterns/notebook.ts';
@@ -16,13 +17,16 @@ export const patternsEngine: ConsolidationEngine = {
   async extract(context, claim, signal) {
     const known = await loadKnown(context, claim.butler);
     const foreign: ForeignItem[] = [];
-    const notebook = new Notebook(new Relatives(context, claim.butler), known);
+    // Later episodes of the claim know the user by the names that earlier ones give.
+    const names = [...known.names];
+    const notebook = new Notebook(new Relatives(context, claim.butler), { ...known, names });
     for (const episode of claim.episodes) {
       const { id, content, observedAt, createdAt } = episode;
       signal.throwIfAborted();
       const at = observedAt ?? createdAt;
       foreign.push(...findForeignItems(id, content, readSegments(episode)));
-      const found = readEpisode(content, at, known.names, readSegments(episode));
+      const found = readEpisode(content, at, names, readSegments(episode));
+      names.push(...found.flatMap(({ statement }) => namesOf(statement)));
       const verdicts = await judge(
         context.embedder,
         found.map(({ statement }) => statement),

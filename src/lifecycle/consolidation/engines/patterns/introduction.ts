@@ -1,4 +1,5 @@
 import type { Sentence } from './own-speech.ts';
+import { userSubject, type Statement } from './statement.ts';
 import { isCommonWord } from './tags.ts';
 import { languages, nationalities } from './words.ts';
 
@@ -30,4 +31,13 @@ export function introducedBy({ text, voice }: Sentence, content: string): string
 /** The whole name and its parts. */
 export function partsOfName(whole: string): string[] {
   return [whole, ...whole.split(' ').filter((part) => /^\p{Lu}/u.test(part))];
+}
+
+/** The names that a statement gives the user. */
+export function namesOf(statement: Statement): string[] {
+  const isName =
+    statement.says === 'fact' &&
+    statement.subject === userSubject &&
+    /^(?:preferred_)?name$/.test(statement.predicate ?? '');
+  return isName ? partsOfName(statement.value) : [];
 }
