@@ -23,6 +23,7 @@ describe('a date', () => {
     ['Surgery was moved to 20 February', true, 'Surgery was moved to 20 February 2027'],
     ['User had surgery in December', true, 'User had surgery in December 2025'],
     ['User takes two in a day', false, 'User takes two in a day'],
+    ['Vitamin D, October to April only', false, 'Vitamin D, October to April only'],
   ])('that is said from the day of the episode becomes absolute: %s', (text, isPast, resolved) => {
     expect(resolveDates(text, wednesday, isPast)).toBe(resolved);
   });

@@ -122,7 +122,7 @@ const sayings: readonly Saying[] = [
   },
   {
     said: pattern(
-      `(?<lead>starting in|beginning in|(?:(?:in|for|to|until|till|from|by|since) )?(?:early|late|mid|the end of)|in|since|until|till|for|to|from|by|last|next|of) ${month}(?! \\d|s\\b)(?! (?:and|or|to)\\b)`,
+      `(?<!(?:${months.join('|')}) )(?<lead>starting in|beginning in|(?:(?:in|for|to|until|till|from|by|since) )?(?:early|late|mid|the end of)|in|since|until|till|for|to|from|by|last|next|of) ${month}(?! \\d|s\\b)(?! (?:and|or|to)\\b)`,
     ),
     resolve: ({ lead = '', month: name = '' }, at) => {
       const isLast =
