@@ -11,6 +11,7 @@ function joinAll(text: string, isNews = true): { content: string; quote: string 
 describe('a sentence that points to the one before it', () => {
   it.each([
     ['The user rents a boat shed. It costs 90 euros a month.', 'User rents a boat shed; it costs 90 euros a month'],
+    ['Passport renewed; valid until 4 March 2034.', 'Passport renewed; valid until 4 March 2034'],
     [
       'New job at the shipyard. Starts there 1 May, same trade.',
       'New job at the shipyard; User starts there 1 May 2026, same trade',

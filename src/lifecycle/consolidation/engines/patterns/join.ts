@@ -1,6 +1,8 @@
+import { findVerb } from './clauses.ts';
 import { permanenceOf } from './permanence.ts';
 import type { Found } from './read-episode.ts';
 import type { FactStatement } from './statement.ts';
+import { tag } from './tags.ts';
 
 /** It begins with a word that only the sentence before explains. */
 const points =
@@ -35,7 +37,8 @@ function join(before: Found, one: Judged, content: string): Found | null {
   const [said, pointing] = [before.statement, one.statement];
   if (!one.isNews || said.says === 'rule' || pointing.says === 'rule') return null;
   if (!isPlainNote(said) || !isPlainNote(pointing)) return null;
-  if (!points.test(pointing.content) && !there.test(pointing.content)) return null;
+  const isPointing = points.test(pointing.content) || there.test(pointing.content) || isRest(before, one);
+  if (!isPointing) return null;
   const start = content.lastIndexOf(before.quote, content.indexOf(one.quote));
   const quote = content.slice(start, content.indexOf(one.quote) + one.quote.length);
   const isNext = start >= 0 && /^[ \t]+$/.test(quote.slice(before.quote.length, quote.length - one.quote.length));
@@ -44,6 +47,11 @@ function join(before: Found, one: Judged, content: string): Found | null {
   if (!isNext || text.length > lengthLimit) return null;
   const isEnded = said.isEnded || pointing.isEnded;
   return { statement: { ...said, content: text, isEnded, permanence: permanenceOf(text) }, quote };
+}
+
+/** "Passport renewed; valid until 4 March": what follows has neither a subject nor a verb. */
+function isRest(before: Found, { quote }: Found): boolean {
+  return before.quote.endsWith(';') && /^\p{Ll}/u.test(quote) && findVerb(tag(quote)) < 0;
 }
 
 function isPlainNote({ predicate, isEvent, threshold, doubts }: FactStatement): boolean {
