@@ -102,7 +102,7 @@ function readSentence(sentence: Sentence, reading: Reading): Statement[] {
     ),
   );
   const named = introducedBy(sentence, reading.cast.text);
-  const statements: Statement[] = named === null ? [] : [noteOf(`User's name is ${named}`, userBeing, null)];
+  const statements: Statement[] = named === null ? [] : [noteOf(`User's name is ${named}`, userBeing, 0.2)];
   if (isQuestion(text)) return statements;
   const log = readLog(text, reading) ?? readBooking(text, reading);
   if (log !== null) return [log];
