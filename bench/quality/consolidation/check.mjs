@@ -229,6 +229,36 @@ for (const name of ['pairs', 'pairs-2', 'pairs-3', 'pairs-validation']) {
     add(`${name} ${relation}`);
   }
 }
+{
+  // Checks the labelled sessions. The spans must cover the content in order: the score compares items with spans only.
+  const contents = new Set();
+  for (const [place, expected] of [170, 170, 160, 200].entries()) {
+    const name = `sessions-${place + 1}`;
+    const sessions = load(`${name}.development.json`);
+    if (sessions.length !== expected) bad(name, `must be ${expected}`, sessions.length);
+    add(name, sessions.length);
+    for (const { observedAt, content, spans } of sessions) {
+      if (!content || Number.isNaN(Date.parse(observedAt)) || !spans?.length) bad(name, 'field', observedAt);
+      if (contents.has(content)) bad(name, 'content repeated', observedAt);
+      contents.add(content);
+      let end = 0;
+      for (const { text, keep } of spans) {
+        add(`${name} ${keep}`);
+        if (!['fact', 'rule', 'no'].includes(keep)) bad(name, observedAt, 'keep', keep);
+        const start = content.indexOf(text, end);
+        if (!text?.trim() || start < 0 || content.slice(end, start).trim())
+          bad(name, observedAt, 'span must follow the one before it', text);
+        end = start + text.length;
+      }
+      if (content.slice(end).trim()) bad(name, observedAt, 'spans must cover the content');
+      if (spans.every(({ keep }) => keep === 'no')) add(`${name} with nothing to keep`);
+    }
+  }
+  if (total['sessions-4 rule'] < 130) bad('sessions-4', 'must have 130 rules', total['sessions-4 rule']);
+  const sentences = load('sessions-4.development.json').flatMap(({ spans }) => spans.map(({ text }) => text));
+  for (const [place, text] of sentences.entries())
+    if (sentences.indexOf(text) !== place) bad('sessions-4', 'span repeated', text);
+}
 console.log(total);
 console.log(problems ? `${problems} problems` : 'no problems');
 process.exitCode = problems ? 1 : 0;

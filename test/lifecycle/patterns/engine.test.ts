@@ -67,6 +67,17 @@ describe('the engine of patterns', () => {
     expect(cited.map(({ content }) => content).toSorted()).toEqual(['I like tea.', 'User: I like tea.']);
   });
 
+  it('knows the user by the name of an introduction, in the same run and in later ones', async () => {
+    await consolidate('Tomas introduced himself: he is a nurse.', 'Tomas told me about home. Tomas lives in Brno.');
+    await consolidate('Tomas told me about food. Tomas is allergic to nuts.');
+    const facts = await core.db.forTenant(tenantId).client.fact.findMany({ where: { tenantId } });
+
+    expect(new Set(facts.map(({ subject }) => subject))).toEqual(new Set(['user']));
+    expect(facts.map(({ predicate }) => predicate)).toEqual(
+      expect.arrayContaining(['name', 'job', 'lives_in', 'allergic_to_nuts']),
+    );
+  });
+
   it('takes what was said last', async () => {
     await consolidate('I live in Rome.', 'Actually I moved to Porto.', 'I hate jazz.', 'Changed my mind: I love jazz.');
 

@@ -18,6 +18,12 @@ describe('a date', () => {
     ['As of next month the charge rises', false, 'As of December 2026 the charge rises'],
     ['Yoga is on Tuesdays at 18:00', false, 'Yoga is on Tuesdays at 18:00'],
     ['Rent goes out on the 3rd', false, 'Rent goes out on the 3rd'],
+    ['The hall was booked for late January', true, 'The hall was booked for late January 2027'],
+    ['User decided to move in March', true, 'User decided to move in March 2027'],
+    ['Surgery was moved to 20 February', true, 'Surgery was moved to 20 February 2027'],
+    ['User had surgery in December', true, 'User had surgery in December 2025'],
+    ['User takes two in a day', false, 'User takes two in a day'],
+    ['Vitamin D, October to April only', false, 'Vitamin D, October to April only'],
   ])('that is said from the day of the episode becomes absolute: %s', (text, isPast, resolved) => {
     expect(resolveDates(text, wednesday, isPast)).toBe(resolved);
   });

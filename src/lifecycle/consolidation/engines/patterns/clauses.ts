@@ -15,7 +15,7 @@ export interface Clause {
 
 const links = /^(?:and|but|because|so|therefore|who|whereas)$/;
 const subordinators =
-  /^(?:if|when|whenever|while|since|after|before|once|until|unless|as|although|though|because|whether|that|what|how|where|why|for|every|each|next|in)$/;
+  /^(?:if|when|whenever|while|since|after|before|once|until|unless|as|although|though|because|whether|that|what|how|where|why|for|every|each|next|in|should)$/;
 const pointers = /^(?:it|its|this|that|there|these|those|him|them|which)$/;
 
 /** Cuts a sentence where another statement begins; a part that points back ("it", "there") stays with what it points to. */
@@ -157,7 +157,7 @@ function isTensed(tokens: readonly Token[], place: number): boolean {
   return token.lemma !== token.lower || /^(?:put|read|cut|have|go|get)$/.test(token.lower);
 }
 
-function beginsOrder(tokens: readonly Token[]): boolean {
+export function beginsOrder(tokens: readonly Token[]): boolean {
   const [first, second] = tokens;
   const isBase = first?.pos === 'VERB' && first.lemma === first.lower;
   const isNegated =

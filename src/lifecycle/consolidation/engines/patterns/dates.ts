@@ -90,7 +90,9 @@ const sayings: readonly Saying[] = [
     },
   },
   {
-    said: pattern(`in ${count} (?<unit>day|week|month|year)s?(?: time|' time)?`),
+    said: pattern(
+      `(?<!\\b(?:\\d+|once|twice|times|${numbers.join('|')}) )in ${count} (?<unit>day|week|month|year)s?(?: time|' time)?`,
+    ),
     resolve: ({ count: many = '', unit = '' }, { day, isPast }) =>
       isPast ? null : around('in', shift(day, unit, numberOf(many)), unit),
   },
@@ -120,15 +122,16 @@ const sayings: readonly Saying[] = [
   },
   {
     said: pattern(
-      `(?<lead>starting in|beginning in|in|since|until|from|by|last|next|early|late|mid|of) ${month}(?! \\d|s\\b)(?! (?:and|or|to)\\b)`,
+      `(?<!(?:${months.join('|')}) )(?<lead>starting in|beginning in|(?:(?:in|for|to|until|till|from|by|since) )?(?:early|late|mid|the end of)|in|since|until|till|for|to|from|by|last|next|of) ${month}(?! \\d|s\\b)(?! (?:and|or|to)\\b)`,
     ),
     resolve: ({ lead = '', month: name = '' }, at) => {
       const isLast =
-        /^(?:last|since)$/i.test(lead) || (at.isPast && !/^(?:starting|beginning|until|from|by|next)/i.test(lead));
+        /^(?:last|since)\b/i.test(lead) ||
+        (at.isPast && !/^(?:starting|beginning|until|till|from|by|next)/i.test(lead));
       const place = months.indexOf(name.toLowerCase());
       const now = at.day.getUTCMonth();
       const year = at.day.getUTCFullYear();
-      const isNearest = at.isPerfect === true && !/^(?:last|since|next)/i.test(lead);
+      const isNearest = /^(?:for|to)\b/i.test(lead) || (at.isPerfect === true && !/^(?:last|since|next)/i.test(lead));
       if (isNearest) return `${lead} ${name} ${place - now > 6 ? year - 1 : now - place > 6 ? year + 1 : year}`;
       const found = isLast ? (place > now ? year - 1 : year) : place < now ? year + 1 : year;
       return `${/^(?:last|next)$/i.test(lead) ? 'in' : lead} ${name} ${found}`;
@@ -165,6 +168,8 @@ const writtenDates: readonly RegExp[] = [
 
 /** "lent until 3 June": that day is to come, though the verb is past. */
 const untilThen = /\b(?:by|until|till|due|before|starting|through|expires?)(?: on)?(?: the)? $/i;
+/** "moved to 20 December", "paid for July": the nearest one. */
+const nearThen = /\b(?:for|to)(?: the)? $/i;
 
 /** Keeps a date of a day and month as it is written, and adds the year that is meant. */
 function addYears(text: string, at: Moment): string {
@@ -173,20 +178,27 @@ function addYears(text: string, at: Moment): string {
     (changed, said) =>
       changed.replace(said, (whole: string, ...rest: unknown[]) => {
         const { date = '', month: name = '' } = rest.at(-1) as Record<string, string | undefined>;
-        const isAhead = untilThen.test(changed.slice(0, rest.at(-3) as number));
+        const before = changed.slice(0, rest.at(-3) as number);
+        const isAhead = untilThen.test(before);
+        const moment = nearThen.test(before) ? { ...at, isPerfect: true } : at;
         const place = months.findIndex((one) => one.startsWith(name.toLowerCase().slice(0, 3)));
         if (name === 'may') return whole;
         const day = Number.parseInt(date, 10);
         const isMonthFirst = whole.startsWith(name);
-        return `${whole}${isMonthFirst ? ',' : ''} ${calendar(isAhead ? { day: at.day, isPast: false } : at, place, Number.isNaN(day) ? 15 : day).getUTCFullYear()}`;
+        return `${whole}${isMonthFirst ? ',' : ''} ${calendar(isAhead ? { day: at.day, isPast: false } : moment, place, Number.isNaN(day) ? 15 : day).getUTCFullYear()}`;
       }),
     text,
   );
 }
 
+/** "decided to move in late September": the plan was made in the past, and what is planned is to come. */
+const planned =
+  /\b(?:decided|planned|agreed|wanted|hoped|intended|promised|arranged|offered|going|due|supposed|signed up|invited|meant) to \p{L}+/iu;
+
 /** Replaces what is said from the day of an episode ("next Friday") by dates that stay true. */
-export function resolveDates(text: string, observedAt: Date, isPast: boolean, isPerfect = false): string {
+export function resolveDates(text: string, observedAt: Date, isPastTense: boolean, isPerfect = false): string {
   const day = new Date(Date.UTC(observedAt.getUTCFullYear(), observedAt.getUTCMonth(), observedAt.getUTCDate()));
+  const isPast = isPastTense && !planned.test(text);
   const dated = addYears(text, { day, isPast, isPerfect });
   const isDated = writtenDates.some((written) => dated.search(written) >= 0) || dated !== text;
   if (recurring.test(dated)) return dated;

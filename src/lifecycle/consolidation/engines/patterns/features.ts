@@ -1,10 +1,11 @@
-/** How a statement stands in its episode. */
+import { doubts } from './refusals.ts';
+import { isSeldomWrong, userSubject, type Statement } from './statement.ts';
+
+/** A statement and its place among those of its episode. */
 export interface Setting {
-  /** The user's own words, in a line of theirs. */
-  readonly isSpeech: boolean;
-  /** The first and the last that the episode says. */
-  readonly isFirst: boolean;
-  readonly isLast: boolean;
+  readonly statement: Statement;
+  readonly place: number;
+  readonly count: number;
 }
 
 /** What the surface of a sentence tells about its worth, beside its vector. */
@@ -97,7 +98,20 @@ const features: Readonly<Record<string, RegExp>> = {
   veryShort: /^(?:\S+ ){0,2}\S+$/,
 };
 
-export function featuresOf(sentence: string, { isSpeech, isFirst, isLast }: Setting): number[] {
-  const surface = Object.values(features).map((pattern) => pattern.test(sentence));
-  return [...surface, isSpeech, isFirst, isLast].map(Number);
+export function featuresOf({ statement, place, count }: Setting): number[] {
+  const surface = Object.values(features).map((pattern) => pattern.test(statement.content));
+  const isFact = statement.says === 'fact';
+  const form = [
+    statement.isSpeech,
+    place === 0,
+    place > 0 && place === count - 1,
+    count === 1,
+    isFact && statement.predicate !== null,
+    !isFact,
+    !isFact || statement.mayBeRule,
+    isFact && statement.subject !== userSubject,
+    isSeldomWrong(statement),
+    ...doubts.map((doubt) => isFact && statement.doubts.includes(doubt)),
+  ];
+  return [...[...surface, ...form].map(Number), Math.min(count, 8) / 8, place / count];
 }

@@ -6,13 +6,18 @@
 const sources =
   'leaflets?|e-?mails?|mails?|inbox|newsletter|messages?|letter|sms|voicemail|web ?pages?|web ?sites?|sites?|pages?|articles?|blogs?|blog posts?|posts?|tweets?|comments?|reviews?|tickets?|issue|documents?|docs?|pdfs?|attachments?|files?|readme|logs?|transcripts?|podcasts?|videos?|subtitles|ocr|sign|label|banner|adverts?|ads?|flyer|brochure|tool|tools|output|outputs|api|response|results?|snippets?|text|calendar|invites?|invitation|description|prompts?|notifications?|form|contract|manual|book|novel|song|lyrics|poem|story|script|character|chatbot|bot|recording|screenshot|image|caption|qr code|receipt|invoice|report|wiki|encyclopedia|forum|thread|chat|code|function|plugin|quote|quotation|movie|film|show|game|headline|survey|feed|database|record';
 const tellings =
-  'say|says|said|state|states|stated|read|reads|contain|contains|contained|instruct|instructs|instructed|ask|asks|asked|tell|tells|told|claim|claims|claimed|demand|demands|mention|mentions|mentioned|want|wants|require|requires|suggest|suggests|suggested|advise|advises|advised|recommend|recommends|recommended|write|writes|wrote|describe|describes|explain|explains|return|returned|returns';
+  'say|says|said|saying|state|states|stated|stating|read|reads|reading|contain|contains|contained|instruct|instructs|instructed|ask|asks|asked|tell|tells|told|claim|claims|claimed|demand|demands|mention|mentions|mentioned|want|wants|require|requires|suggest|suggests|suggested|advise|advises|advised|recommend|recommends|recommended|write|writes|wrote|describe|describes|explain|explains|return|returned|returns';
 const determiners =
   "the|a|an|this|that|these|those|his|her|my|our|their|your|one|some|another|new|user's|each|any|from|of|in|by";
 
+/** Between a source and what it says: nobody else who might be the one that says it. */
+const between = String.raw`(?:(?!\b(?:he|she|we|they|user|I)(?:'d|'s|'ve)? )[^.!?\n])`;
+/** "The letter from the bank:" names a source, "Invoice terms changed:" does not. */
+const described = String.raw`(?:,? ?(?:["'(\d]|\b(?:${sources}|from|of|by|about|on|for|in|with|to|at|below|above|here|body|content|read|shared|sent|received|called|titled|named|dated)\b)${between}{0,58}?)?`;
+
 /** A sentence that tells what a text says: it is passed over. */
 const mention = new RegExp(
-  String.raw`(?:^|[\n"'(\[>.!?] ?|(?<!\bhalf )\b(?:${determiners}) )(?:[\p{L}\p{N}-]+ ){0,2}(?:${sources})\b(?:(?!\b(?:he|she|we|they|user|I)(?:'d|'s|'ve)? )[^.!?\n]){0,60}?(?::(?!\d)|"|\b(?:${tellings})\b)|\b(?:according to|forwarded)\b`,
+  String.raw`(?:^|[\n"'(\[>.!?] ?|(?<!\bhalf )\b(?:${determiners}) )(?:[\p{L}\p{N}-]+ ){0,2}(?:${sources})\b(?:${described}:(?!\d)|${between}{0,60}?(?:"|\b(?:${tellings})\b))|\b(?:according to(?! (?:the )?user\b)|forwarded)\b`,
   'giu',
 );
 
@@ -78,11 +83,12 @@ export interface OwnPart {
 function endOfMention(text: string, index: number): number | null {
   const stop = text.indexOf('\n', index);
   const line = text.slice(index, stop < 0 ? text.length : stop);
-  const colon = /:(?!\d)/.exec(line.replace(/"[^"]*"/g, (quoted) => '_'.repeat(quoted.length)));
-  if (colon !== null && !/^: ?_/.test(line.slice(colon.index).replace(/"[^"]*"/g, '_'))) return null;
   const masked = line.replace(/"[^"]*"/g, (quoted) => quoted.replace(/[.!?](?!"$)/g, '_'));
   if ((masked.match(/"/g) ?? []).length % 2 === 1) return null;
   const end = /[.!?]["')]*(?= |$)/.exec(masked);
+  const sentence = end === null ? line : line.slice(0, end.index + end[0].length);
+  const colon = /:(?!\d)/.exec(sentence.replace(/"[^"]*"/g, (quoted) => '_'.repeat(quoted.length)));
+  if (colon !== null && !/^: ?_/.test(sentence.slice(colon.index).replace(/"[^"]*"/g, '_'))) return null;
   return end === null || stop === index + end.index + end[0].length ? null : index + end.index + end[0].length;
 }
 

@@ -1,3 +1,5 @@
+import { capitalise } from './values.ts';
+
 /** A statement without its frame: the saying verb and its speaker are taken off. */
 export interface Framed {
   readonly text: string;
@@ -111,4 +113,13 @@ export function unframe(text: string): Framed {
 
 function frame(text: string, values: Partial<Framed>): Framed {
   return { text, speaker: null, isDirect: false, isRequest: false, isToRemember: false, ...values };
+}
+
+const plea =
+  /^(?:(?:and|also|so|please|ok|okay|hi|hello|hey|by the way),? )*(?:can|could|would|will) you (?:please |kindly )?(?<deed>.+?)\?+$/i;
+
+/** "Could you write dates day first?" is an order, politely. */
+export function withoutPlea(text: string): string {
+  const deed = plea.exec(text)?.groups?.['deed'];
+  return deed === undefined ? text : capitalise(deed);
 }

@@ -135,13 +135,23 @@ function form(said: string): RegExp {
  * Harm that one sentence could do for good. Such a rule is not learned from a text of any speaker; it can be
  * stored as a rule explicitly.
  */
-const dangerous =
-  /\b(?:password|passcode|credential|token|api key|secret|pin|transfer|wire|pay|payment|money|account|refund|delete|erase|wipe|destroy|grant|admin|approve|approved|disclose|forward|execute|run|command|shell|script|sudo|root|install|download|upload|encode|pretend|act as|comply|obey|refuse|warn|warning|trust|competitors?|sender|tracking|append|link|instructions?|rules?|prompts?|policy|policies|developer|system|model|assistant|ai|bot|you are|you must|your (?:answers?|responses?|replies)|users?|customers?|close tickets?|phrase|word|websites?|crypto|bitcoin|gold|bank)\b|https?:|www\.|[@"`{}<>|\\$]/i;
+const dangerous = new RegExp(
+  [
+    String.raw`\b(?:passwords?|passcode|credentials?|token|api key|secret|pin|transfer|wire|pay|payment|money|accounts?|refund|delete|erase|wipe|destroy|grant|admin|approved?|disclose|forward|execute|sudo|root|install|download|upload|encode|pretend|act as|comply|obey|refuse|trust|competitors?|tracking|append|links?|policy|policies|developer|system|model|assistant|ai|bot|you must|your (?:answers?|responses?|replies)|close tickets?|websites?|crypto|bitcoin|gold)\b`,
+    // Words that do harm only beside others.
+    String.raw`\byou are (?!to\b)|\brun (?:the|this|that|a|an|any|all|every|commands?|scripts?|code|shell)\b|\b(?:shell|bash) \p{L}+`,
+    String.raw`\b(?:follow|ignore|obey|disregard|change|override|new|these|previous|all|your|hidden) (?:\p{L}+ )?(?:instructions?|rules?|prompts?)\b`,
+    String.raw`\b(?:users|customers?|clients) (?:must|should|have to|are to|need to)\b|\b(?:never|not|no|stop|without) (?:\p{L}+ ){0,2}warn(?:ings?)?\b`,
+    String.raw`\b(?:add|include|insert|end|begin|start|finish|close|mention|say|repeat) (?:\p{L}+ ){0,4}(?:phrase|words?)\b|\bbank (?:details?|transfers?|accounts?|data|numbers?)\b`,
+    String.raw`https?:|www\.|[@"${'`'}{}<>|\\$]`,
+  ].join('|'),
+  'iu',
+);
 /** "use it", "do that": of something that nobody will know later. */
 const pointing = /^(?:\S+ ){0,2}(?:it|this|that|these|those|them)\b(?! (?:is|are|has|have)\b)/i;
 /** For once, and not for good. */
 const forOnce =
-  /\b(?:today|tonight|tomorrow|yet|right now|this (?:time|one|week|evening|morning|afternoon|weekend|month)|for (?:now|once)|until (?!further notice)|the (?:table|flight|meeting|appointment) (?:at|on|for)|next (?:week|month))\b/i;
+  /(?<!from )\b(?:today|tonight|tomorrow|yet|right now|this (?:time|one|week|evening|morning|afternoon|weekend|month)|for (?:now|once)|until (?!further notice|(?:i|we|she|he|they|it|the user|told)\b)|the (?:table|flight|meeting|appointment) (?:at|on|for)|next (?:week|month))\b/i;
 const idioms =
   /^(?:never (?:say never|let me down|stop|tell me)|always (?:look on|keep in mind|show up|there|wait and)|do not (?:make me|tell me|let me|get me|start|wait up|let it|mention it|mark my|put words|play dumb|open))/i;
 

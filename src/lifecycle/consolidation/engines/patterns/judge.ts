@@ -1,5 +1,5 @@
 import { modelKey, type Embedder } from '../../../../embedding/embedder.ts';
-import { featuresOf, type Setting } from './features.ts';
+import { featuresOf } from './features.ts';
 import { judgeWeights } from './judge-weights.ts';
 import type { Statement } from './statement.ts';
 
@@ -36,11 +36,12 @@ const trained: Heads = {
 export async function judge(embedder: Embedder, statements: readonly Statement[]): Promise<(Verdict | null)[]> {
   if (modelKey(embedder.model) !== judgeWeights.model || statements.length === 0) return statements.map(() => null);
   const vectors = await embedder.embed(statements.map(({ content }) => content));
-  const settings = settingsOf(statements);
-  return statements.map(({ content }, place) => {
-    const vector = vectors[place]?.vector ?? new Float32Array();
-    const input = [...vector, ...featuresOf(content, settings[place] ?? alone)];
-    return { vector, ...verdictOf(trained, input) };
+  const inputs = inputsOf(
+    statements,
+    vectors.map(({ vector }) => vector),
+  );
+  return inputs.map((input, place) => {
+    return { vector: vectors[place]?.vector ?? new Float32Array(), ...verdictOf(trained, input) };
   });
 }
 
@@ -59,16 +60,19 @@ export function verdictOf({ keep, fact, rule }: Heads, input: ArrayLike<number>)
   };
 }
 
-const alone: Setting = { isSpeech: false, isFirst: true, isLast: false };
-
-/** How the statements of an episode stand in it. */
-export function settingsOf(statements: readonly Pick<Statement, 'isSpeech'>[]): Setting[] {
-  return statements.map(({ isSpeech }, place) => {
-    return { isSpeech, isFirst: place === 0, isLast: place > 0 && place === statements.length - 1 };
+/** What the heads see of each statement of an episode: its vector, those of its neighbours, and how it is said. */
+export function inputsOf(statements: readonly Statement[], vectors: readonly ArrayLike<number>[]): Float64Array[] {
+  const count = statements.length;
+  const none = new Float64Array(vectors[0]?.length ?? 0);
+  return statements.map((statement, place) => {
+    const near = [vectors[place], vectors[place - 1], vectors[place + 1]];
+    const input = near.flatMap((vector) => Array.from(vector ?? none));
+    return Float64Array.from([...input, ...featuresOf({ statement, place, count })]);
   });
 }
 
 function probability({ bias, weights }: Head, input: ArrayLike<number>): number {
-  const sum = weights.reduce((total, weight, place) => total + weight * (input[place] ?? 0), bias);
+  let sum = bias;
+  for (const [place, weight] of weights.entries()) sum += weight * (input[place] ?? 0);
   return 1 / (1 + Math.exp(-sum));
 }

@@ -4,6 +4,7 @@ import type { Fact } from '../../../../memory/facts/facts.ts';
 import type { MemoryContext } from '../../../../memory/context.ts';
 import { openReadable } from '../../../../encryption/sealing.ts';
 import { globalScope } from '../../../../memory/values.ts';
+import { partsOfName } from './introduction.ts';
 import { userSubject } from './statement.ts';
 import { topicOf, type Topic } from './topic.ts';
 
@@ -111,7 +112,7 @@ function namesOfUser(facts: readonly Pick<Row, 'subject' | 'predicate' | 'conten
         .replace(/^.*\b(?:is called|goes by|name is|is) /, '')
         .replace(/[.!]+$/, '')
         .trim();
-      return [name, name.split(' ')[0] ?? name];
+      return partsOfName(name);
     });
   return [...new Set(named)].filter((name) => name !== '');
 }

@@ -1,5 +1,6 @@
-import { isCommonWord } from './tags.ts';
+import { isCommonWord, tag } from './tags.ts';
 import { isForeign, textBesideSegments, type Segment } from '../../../../memory/episodes/segments.ts';
+import { beginsOrder } from './clauses.ts';
 import { findOwnParts, type OwnPart } from './foreign-text.ts';
 
 /** The speaker: the user, the writer of the episode, or a butler in a line of its own. */
@@ -15,6 +16,8 @@ export interface Sentence {
   readonly isAttributed: boolean;
   /** It begins its line. */
   readonly startsLine: boolean;
+  /** It follows a sentence that tells what others say, and does not name the user. */
+  readonly isAfterOthers: boolean;
 }
 
 /** What is beyond it is not read: a memory is not that long, and the time that it takes is bounded. */
@@ -72,15 +75,14 @@ function distrust(label: Label | null, { segmentVoice }: Speech): Label | null {
 
 const namesUser = /^(?:the )?user\b(?!:)|^(?:she|he|his|her)\b/i;
 
-/** Reads on in the same line while sentences name the user; returns whether the whole part did. */
+/** Reads on in the same line. What does not name the user may still be somebody else's: no rule comes from it. */
 function readAfterOthers(content: string, text: string, { start, end }: OwnPart, speech: Speech): boolean {
   const [line] = linesOf(text, start, end);
   if (line === undefined || speech.voice === null || speech.isCode) return false;
   const found: Sentence[] = [];
   addSentences(found, content, line, 0, { voice: speech.voice, isAttributed: false });
-  const stop = found.findIndex((sentence) => !namesUser.test(sentence.text));
-  speech.sentences.push(...(stop < 0 ? found : found.slice(0, stop)));
-  return stop < 0 && line.start + line.text.length >= end;
+  speech.sentences.push(...found.map((one) => ({ ...one, isAfterOthers: !namesUser.test(one.text) })));
+  return line.start + line.text.length >= end;
 }
 
 function bulletLength(text: string): number {
@@ -126,6 +128,7 @@ function readLabel(text: string): Label | null {
   if (reports.test(name)) return { voice: 'user', length, lasts: false };
   const rest = text.slice(length);
   if (tellsOfOrders.test(name) || /^(?:what|why|how|where)\b|\bI\b/.test(name)) return null;
+  if (hasVerb(name)) return null;
   const isSpeech = speaks.test(/^[^.!?]*/.exec(rest)?.[0] ?? '');
   if (!isSpeech && isTopic(name, rest)) return null;
   if (headings.test(name) || (isHeading(name) && !isSpeech)) return null;
@@ -135,6 +138,17 @@ function readLabel(text: string): Label | null {
   const isQuoted = /^"[^"]*"/.test(rest) && / /.test(name);
   return { voice: null, length, lasts: !isQuoted && (!/ /.test(name) || /^\p{Lu}\S+ \p{Lu}\S+$/u.test(name)) };
 }
+
+/** "The test came back: I carry the gene" names no speaker: a verb that tells of something else stands before the colon. */
+function hasVerb(name: string): boolean {
+  if (name.includes('.')) return false;
+  const words = tag(name);
+  const isOrder = words.length > 2 && beginsOrder(words);
+  return isOrder || words.some(({ pos, lower, lemma }) => pos === 'VERB' && lower !== lemma && !tellings.test(lower));
+}
+
+const tellings =
+  /^(?:says?|said|saying|writes?|wrote|written|texted|tells?|told|asks?|asked|repl(?:ies|ied)|answers?|answered|quotes?|quoted|states?|stated|reads?|reading|messaged|mailed|emailed|posted|shared|forwarded|pasted|sent|left|called|named|contains?|adds?|added|warns?|warned|advises?|advised|claims?|claimed|explains?|explained|confirms?|confirmed|reports?|reported|announces?|announced|suggests?|suggested|recommends?|recommended|notes?|noted)$/;
 
 /** "User corrected the butler: dates are written day first": the writer goes on. */
 const tellsOfOrders =
@@ -232,13 +246,15 @@ function addSentence(
     voice,
     isAttributed,
     startsLine,
+    isAfterOthers: false,
   });
 }
 
-/** One character for one, so that places in it are places in the episode. */
+/** What stands between single marks is a quotation when it is long. One character for one, so that places in it are places in the episode. */
 function straighten(text: string): string {
   return text
     .replace(/[‘’ʼ]/g, "'")
     .replace(/[“”„«»]/g, '"')
+    .replace(/(?<![\p{L}\d])'((?:[^'"\n]|(?<=\p{L})'(?=\p{L})){30,300})'(?![\p{L}\d])/gu, '"$1"')
     .replace(/[\u00a0\t\r]/g, ' ');
 }

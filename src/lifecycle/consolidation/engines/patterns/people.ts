@@ -40,6 +40,7 @@ const female =
   /^(?:mother|mum|mom|sister|daughter|wife|girlfriend|fiancée|aunt|niece|grandmother|grandma|mother-in-law|sister-in-law|landlady|goddaughter|granddaughter|stepdaughter|mrs|ms|miss|frau|madame|doña|dona|ex-wife|widow|woman|lady|girl)\.?$/i;
 const male =
   /^(?:father|dad|brother|son|husband|boyfriend|fiancé|uncle|nephew|grandfather|grandpa|father-in-law|brother-in-law|godfather|grandson|stepson|mr|herr|don|ex-husband|widower|man|boy|landlord)\.?$/i;
+const animals = /^(?:dog|cat|puppy|kitten|horse|mare|pony|rabbit|parrot|hamster|tortoise|turtle|bird|goat|cow|hen)$/;
 const places = /^(?:in|at|near|from|to|via|of|on|into|around|outside|toward|towards)$/;
 
 export function createCast(text: string, userNames: readonly string[], user: Being): Cast {
@@ -90,7 +91,9 @@ export function resolve(pronoun: string, cast: Cast, { isSpeech }: { isSpeech: b
   // "Dr. Amissah raised her dose. Her next check …": the dose is the user's.
   const mayBeUsers = userFits && [...cast.pronouns].some((one) => /^(?:she|her|hers)$/.test(one) === (gender === 'f'));
   if (cast.subject !== null && cast.subject.label !== cast.user.label && fits(cast.subject) && near.length === 1)
-    return mayBeUsers || (userFits && /^(?:his|her)$/.test(pronoun)) ? null : cast.subject;
+    return mayBeUsers || (userFits && (/^(?:his|her)$/.test(pronoun) || cast.subject.isAnimal === true))
+      ? null
+      : cast.subject;
   const isUsersTurn = cast.subject?.label === cast.user.label && cast.user.gender === gender;
   if (userFits && isUsersTurn && near.every((one) => one.gender === null)) return cast.user;
   if (userFits) return null;
@@ -125,7 +128,7 @@ function personsIn(tokens: readonly Token[], cast: Cast): Person[] {
 
 function kinOf(noun: string, name: readonly string[], gender: Being['gender']): Being {
   const label = name.length > 0 ? name.join(' ') : `User's ${noun}`;
-  return { name: name.length > 0 ? label : `user's ${noun}`, label, gender };
+  return { name: name.length > 0 ? label : `user's ${noun}`, label, gender, isAnimal: animals.test(noun) };
 }
 
 function nameOf(name: readonly string[], { userNames, user, all }: Cast): Being {

@@ -1,13 +1,14 @@
 import { findVerb, isFinite } from './clauses.ts';
 import { iso, resolveDates } from './dates.ts';
-import { unframe } from './frames.ts';
+import { unframe, withoutPlea } from './frames.ts';
 import type { Segment } from '../../../../memory/episodes/segments.ts';
 import { expandContractions } from './grammar.ts';
-import { isDangerousInstruction, isOrder, readInstruction } from './instructions.ts';
+import { introducedBy, partsOfName } from './introduction.ts';
+import { isDangerousInstruction, readInstruction } from './instructions.ts';
 import { ownSentences, type Sentence } from './own-speech.ts';
 import { createCast, isNoName, meet, meetSpeaker, resolve, subjectOf, type Cast } from './people.ts';
 import { permanenceOf } from './permanence.ts';
-import { isRefused, isUnreal } from './refusals.ts';
+import { findDoubts, isUnreadable } from './refusals.ts';
 import { relationNouns } from './relations.ts';
 import { asButler, inThirdPerson, toSentence, userBeing, type Being } from './render.ts';
 import { userSubject, type FactStatement, type Statement } from './statement.ts';
@@ -15,6 +16,7 @@ import { isCommonWord, joinTokens, tag, type Token } from './tags.ts';
 import { typeSentence } from './typing.ts';
 import { splitUnits, type Unit } from './units.ts';
 import { splitList } from './values.ts';
+import { isFragment, isOfNotes, readsAsUsers, isTrusted, isUntrustedOrder, type Origin } from './trust.ts';
 import { isButlerTelling } from './voices.ts';
 
 export interface Found {
@@ -24,31 +26,11 @@ export interface Found {
 }
 
 /** What a sentence is read with. */
-interface Reading {
+interface Reading extends Origin {
   readonly observedAt: Date;
-  /** The writer is a butler who tells of the user: "I" is not the user. */
-  readonly isTelling: boolean;
-  isPlainSpeech: boolean;
-  sentences: number;
-  plainSentences: number;
-  /** The episode is somebody's notes about the user, and not a text that anyone may have written. */
-  readonly isNotes: boolean;
   readonly cast: Cast;
   /** Of whom or what the unit before speaks. */
   being: Being;
-}
-
-/** The user's own words, or a greeting: "I", "my", a question, an instruction. */
-const plain =
-  /\b(?:I|i|my|me|I'm|I've|I'll|I'd|we|our)\b|^(?:hi|hello|hey|ok|okay|thanks|thank you|please|good (?:morning|evening|afternoon))\b|^(?:please )?(?:always|never|don't|do not|from now on|in future|going forward|only|stop|keep|whenever|every time|actually|also|remember)\b/i;
-
-const introduction =
-  /\b[Tt]he user(?:, | is (?:called |named )?| introduced (?:him|her|them)self as )(?<name>\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+){0,2})(?=,|\.| and\b)/u;
-
-/** The names that the text itself gives the user, whole and first. */
-function namesIn(content: string): string[] {
-  const name = introduction.exec(content)?.groups?.['name'];
-  return name === undefined ? [] : [name, ...name.split(' ')];
 }
 
 const personName = String.raw`\p{Lu}[\p{L}'-]+`;
@@ -70,25 +52,20 @@ export function readEpisode(
 ): Found[] {
   const sentences = ownSentences(content, segments);
   const isTelling = isButlerTelling(sentences);
-  const names = [...userNames, ...namesIn(content)];
+  const introduced = sentences.flatMap((sentence) => introducedBy(sentence, content) ?? []).slice(0, 1);
+  const names = [...userNames, ...introduced.flatMap(partsOfName)];
   const reading: Reading = {
     observedAt,
     isTelling,
-    isPlainSpeech: true,
-    sentences: 0,
-    plainSentences: 0,
-    isNotes: isTelling || sentences.some(({ text }) => /^(?:he|she|his|her)\b|\b(?:him|her|his|she|he)\b/i.test(text)),
-    cast: createCast(content, names, protagonistOf(content, sentences, isTelling)),
+    isPlainSpeech: readsAsUsers(sentences),
+    isNotes: isTelling || sentences.some(isOfNotes),
+    cast: createCast(content, names, protagonistOf(content, sentences, { isTelling, names })),
     being: userBeing,
   };
   const found = sentences.flatMap((sentence) => {
-    reading.plainSentences += plain.test(sentence.text) ? 1 : 0;
-    reading.sentences += 1;
-    // It begins as the user's own words, and hardly leaves them.
-    reading.isPlainSpeech = plain.test(sentences[0]?.text ?? '') && reading.plainSentences * 2 > reading.sentences;
     const statements = readSentence(sentence, reading);
     const isSpeech = sentence.voice === 'user';
-    const mayBeRule = isTrusted(sentence, reading);
+    const mayBeRule = isTrusted(sentence, reading) || isFragment(sentence);
     return statements.map((statement) => ({
       statement: statement.says === 'rule' ? { ...statement, isSpeech } : { ...statement, isSpeech, mayBeRule },
       quote: sentence.quote,
@@ -102,21 +79,31 @@ export function readEpisode(
 }
 
 /** The user, or the person of whom a butler tells by name. */
-function protagonistOf(content: string, sentences: readonly Sentence[], isTelling: boolean): Being {
+function protagonistOf(
+  content: string,
+  sentences: readonly Sentence[],
+  { isTelling, names }: { readonly isTelling: boolean; readonly names: readonly string[] },
+): Being {
   if (!isTelling || /\buser\b/i.test(content.replace(/^user:/gim, '')) || /^(?:he|she|his|her)\b/i.test(content))
     return userBeing;
-  const names = sentences
+  const found = sentences
     .flatMap(({ text }) => [...text.matchAll(tellsOf)])
     .map(({ groups }) => groups?.['first'] ?? groups?.['second'] ?? groups?.['third'] ?? groups?.['fourth'] ?? '');
-  const name = names.find((one) => !isCommonWord(one) && !isNoName(one));
-  return name === undefined ? userBeing : { name, label: name, gender: null };
+  const name = found.find((one) => !isCommonWord(one) && !isNoName(one));
+  if (name === undefined) return userBeing;
+  return { name: names.includes(name) ? userSubject : name, label: name, gender: null };
 }
 
 function readSentence(sentence: Sentence, reading: Reading): Statement[] {
-  const text = expandContractions(sentence.text.replace(/^the user, (?<name>\p{Lu}[^,]+), /iu, 'The user '));
-  const named = nameIn(sentence.text);
-  const statements: Statement[] = named === null ? [] : [noteOf(`User's name is ${named}`, userBeing, null)];
-  if (/\?["')]*$/.test(text) || isUnreal(text) || /\b(?:lol|haha|jk|just kidding)\b/i.test(text)) return statements;
+  const text = expandContractions(
+    (sentence.voice === 'butler' ? sentence.text : withoutPlea(sentence.text)).replace(
+      /^the user, (?<name>\p{Lu}[^,]+), /iu,
+      'The user ',
+    ),
+  );
+  const named = introducedBy(sentence, reading.cast.text);
+  const statements: Statement[] = named === null ? [] : [noteOf(`User's name is ${named}`, userBeing, 0.2)];
+  if (isQuestion(text)) return statements;
   const log = readLog(text, reading) ?? readBooking(text, reading);
   if (log !== null) return [log];
   if (sentence.voice === 'butler') return [];
@@ -128,19 +115,20 @@ function readSentence(sentence: Sentence, reading: Reading): Statement[] {
   if (framed.speaker !== null) meetSpeaker(framed.speaker, reading.cast);
   const tokens = tag(framed.text);
   const units = splitUnits(tokens, { isButlerTelling: !isFirst });
-  const said = framed.isRequest ? reasonsOf(tokens) : units;
+  const reasons = framed.isRequest ? reasonsOf(tokens) : [];
+  const said = reasons.length > 0 ? reasons : units;
   for (const [place, unit] of said.entries()) {
     if (unit.isOfButler) break;
     const told = place === 0 ? null : readRule(sentence, joinTokens(unit.tokens), joinTokens(unit.tokens), reading);
     if (told !== null) statements.push(told);
-    else if (unit.isOrder) statements.push(...readOrder(unit.tokens, sentence, isFirst));
-    else
+    else if (!unit.isOrder || isTrusted(sentence, reading))
       statements.push(
         ...readUnit(unit, said[place - 1] ?? null, {
           reading,
           sentence,
           isFirst,
           isNoted: framed.isToRemember || noted.test(text),
+          isRequest: framed.isRequest && reasons.length === 0,
         }),
       );
   }
@@ -148,18 +136,15 @@ function readSentence(sentence: Sentence, reading: Reading): Statement[] {
   return [...statements, ...findRelations(text, statements, isFirst)];
 }
 
-/** An order that nobody can be named for: it may be somebody else's text. */
-function isUntrustedOrder(sentence: Sentence, text: string, reading: Reading): boolean {
-  return isOrder(text) && !isTrusted(sentence, reading);
-}
-
-/** The user says it in a line of theirs, or it stands in notes about the user. */
-function isTrusted({ voice, isAttributed }: Sentence, { isNotes, isTelling, isPlainSpeech }: Reading): boolean {
-  return voice === 'user' ? isAttributed : isNotes || (!isTelling && isPlainSpeech);
-}
-
 function isHarmful(text: string): boolean {
   return [true, false].some((isReported) => isDangerousInstruction(text, { isReported }));
+}
+
+function isQuestion(text: string): boolean {
+  return (
+    /\?["')]*$/.test(text) ||
+    /^(?:how|what|where|when|why|who|which) (?:do|does|did|can|could|should|would) (?:i|we|you|they)\b/i.test(text)
+  );
 }
 
 /** Of a request only its reasons are kept: "asked for a recipe because her son eats no meat". */
@@ -176,6 +161,8 @@ interface Circumstances {
   /** "I" is the user. */
   readonly isFirst: boolean;
   readonly isNoted: boolean;
+  /** Something is asked for, and nothing stated. */
+  readonly isRequest: boolean;
 }
 
 /** Says what a unit says in the third person; as it was said, where its subject is not certain. */
@@ -255,16 +242,16 @@ function findRelations(text: string, kept: readonly Statement[], isFirst: boolea
   return [...text.matchAll(passing)].flatMap(({ 0: whole, groups }) => {
     const { noun = '', name = '' } = groups ?? {};
     const isUsers = isFirst ? /^(?:my|our)/i.test(whole) : !/^(?:my|our)/i.test(whole);
-    if (!isUsers || kept.some(({ content }) => content.includes(name)) || isUnreal(text)) return [];
+    if (
+      !isUsers ||
+      kept.some(({ content }) => content.includes(name)) ||
+      findDoubts(text, '', { isRequest: false }).includes('guess')
+    )
+      return [];
     return [
       noteOf(`User's ${noun.toLowerCase()} is ${name}`, { name: userSubject, label: 'User', gender: null }, null),
     ];
   });
-}
-
-function nameIn(text: string): string | null {
-  const name = String.raw`(?<name>\p{Lu}[\p{L}'-]+(?: (?:de |van |von )?\p{Lu}[\p{L}'-]+){0,2})`;
-  return new RegExp(`^[Tt]he user, ${name},`, 'u').exec(text)?.groups?.['name'] ?? null;
 }
 
 const logs =
@@ -290,11 +277,12 @@ function readBooking(text: string, { observedAt }: Reading): FactStatement | nul
 }
 
 function readRule(
-  { voice, isAttributed }: Sentence,
+  { voice, isAttributed, isAfterOthers }: Sentence,
   text: string,
   rest: string,
   { isTelling, isPlainSpeech }: Reading,
 ): Statement | null {
+  if (isAfterOthers) return null;
   const isUsers = (voice === 'user' && isAttributed) || (voice === 'narrator' && !isTelling && isPlainSpeech);
   const said =
     (isUsers ? (readInstruction(rest, { isReported: false }) ?? readInstruction(text, { isReported: false })) : null) ??
@@ -302,13 +290,6 @@ function readRule(
       ? (readInstruction(text, { isReported: true }) ?? readInstruction(rest, { isReported: true }))
       : null);
   return said === null ? null : { says: 'rule', isSpeech: false, content: said, importance: 7, threshold: 0.2 };
-}
-
-function readOrder(tokens: readonly Token[], sentence: Sentence, isFirst: boolean): Statement[] {
-  const isUsers =
-    (isFirst && sentence.voice === 'user' && sentence.isAttributed) || (!isFirst && /\buser\b/i.test(sentence.text));
-  const said = isUsers ? readInstruction(joinTokens(tokens), { isReported: false }) : null;
-  return said === null ? [] : [{ says: 'rule', isSpeech: false, content: said, importance: 7, threshold: 0.2 }];
 }
 
 function word(text: string): Token {
@@ -319,27 +300,28 @@ function keep(
   said: readonly Token[],
   rendered: readonly Token[],
   being: Being,
-  { reading, isNoted }: Circumstances,
+  { reading, sentence: { text }, isNoted, isRequest }: Circumstances,
 ): Statement[] {
   const isPast =
     said.some((_, place) => isFinite(said, place)) &&
     said.every((_, place) => !isFinite(said, place) || isPastTense(said, place));
   const sentence = toSentence(rendered);
-  if (isRefused(joinTokens(said), sentence)) return [];
+  if (isUnreadable(joinTokens(said), sentence)) return [];
   const isPerfect = said.some(({ lower }) => /^(?:has|have|since)$/.test(lower));
   const dated = resolveDates(sentence, reading.observedAt, isPast, isPerfect);
-  return splitStatement(noteOf(dated.charAt(0).toUpperCase() + dated.slice(1), being, isNoted ? 0.2 : 0.5), being);
+  const note = noteOf(dated.charAt(0).toUpperCase() + dated.slice(1), being, isNoted ? 0.2 : 0.5);
+  return splitStatement({ ...note, doubts: findDoubts(text, sentence, { isRequest }) }, being);
 }
 
 /** "allergic to nuts, eggs and milk" is three facts: each may end alone. */
 function splitStatement(statement: FactStatement, being: Being): FactStatement[] {
-  const { predicate, value, content, threshold } = statement;
+  const { predicate, value, content, threshold, doubts } = statement;
   const isList =
     predicate !== null && /^(?:allergic_to|likes|dislikes|speaks)_/.test(predicate) && content.endsWith(` ${value}`);
   const values = isList ? splitList(value, { always: !/likes_/.test(predicate) }) : [];
   if (values.length < 2 || values.some((one) => one.split(' ').length > 3)) return [statement];
   const start = content.slice(0, content.length - value.length);
-  return values.map((one) => noteOf(start + one, being, threshold));
+  return values.map((one) => ({ ...noteOf(start + one, being, threshold), doubts }));
 }
 
 function isPastTense(tokens: readonly Token[], verb: number): boolean {
@@ -372,6 +354,7 @@ function noteOf(content: string, { name, label, isThing = false }: Being, thresh
     isEvent: false,
     isSpeech: false,
     mayBeRule: false,
+    doubts: [],
     content,
     permanence: typed?.permanence ?? permanenceOf(content),
     importance: typed?.importance ?? 5,

@@ -11,6 +11,8 @@ export interface Being {
   readonly gender: 'f' | 'm' | null;
   /** A thing of the user: no pronoun for persons means it. */
   readonly isThing?: boolean;
+  /** It wants and says nothing: where the user may be meant, it is not certain that "he" is the animal. */
+  readonly isAnimal?: boolean;
 }
 
 export const userBeing: Being = { name: 'user', label: 'User', gender: null };

@@ -1,4 +1,5 @@
 import type { Permanence } from '../../../../memory/confidence.ts';
+import type { Doubt } from './refusals.ts';
 
 /** What a sentence says, before it is compared with what is known. */
 export type Statement = FactStatement | RuleStatement;
@@ -20,6 +21,8 @@ export interface FactStatement {
   readonly isSpeech: boolean;
   /** It is certain that the user or a butler says it: the judge may find that it is an instruction. */
   readonly mayBeRule: boolean;
+  /** What speaks against it. */
+  readonly doubts: readonly Doubt[];
   readonly content: string;
   readonly permanence: Permanence;
   readonly importance: number;
@@ -36,3 +39,9 @@ export interface RuleStatement {
 }
 
 export const userSubject = 'user';
+
+/** Whether its form is seldom anything but a fact or a rule, and nothing speaks against it. */
+export function isSeldomWrong(statement: Statement): boolean {
+  const isDoubtful = statement.says === 'fact' && statement.doubts.length > 0;
+  return statement.threshold !== null && statement.threshold < 0.5 && !isDoubtful;
+}

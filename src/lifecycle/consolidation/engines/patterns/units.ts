@@ -15,7 +15,7 @@ export interface Unit {
 }
 
 const subordinators =
-  /^(?:if|when|whenever|while|since|after|before|once|until|unless|as|although|though|because|whether|that|what|how|where|why|which|who|whose|whoever|either|neither|both|not|so)$/;
+  /^(?:if|when|whenever|while|since|after|before|once|until|unless|as|although|though|because|whether|that|what|how|where|why|which|who|whose|whoever|either|neither|both|not|so|should)$/;
 const butler = /^(?:the butler|the assistant|I)\b/i;
 
 /**
