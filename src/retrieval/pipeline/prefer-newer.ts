@@ -21,12 +21,12 @@ interface Doubt {
  * Likelihoods from which the newer comes first, from which the older is left out, and from which the newer comes first even
  * where it hardly matches the question. Chosen on the development months, by reading what they move and hide.
  */
-const least = { first: 0.5, alone: 0.65, unmatched: 0.9 };
+const least = { first: 0.5, alone: 0.6, unmatched: 0.9 };
 /**
- * Shares of the relevance of the older that the newer must have: to say of the same question what the older says, and to be
- * about it at all.
+ * Shares of the relevance of the older that the newer must have: to answer what the older answers, where that it replaced it
+ * is likely or nearly certain, and to be about the question at all.
  */
-const leastShare = { same: 0.7, any: 0.04 };
+const leastShare = { likely: 0.7, certain: 0.5, any: 0.04 };
 /** What a review without an estimate counts as: both facts are shown. */
 const unestimated = 0.5;
 
@@ -83,7 +83,7 @@ const scoreStep = 1e-9;
 
 function settle(list: Ranked<LoadedMemory>[], { older, newer, likelihood }: Doubt): Ranked<LoadedMemory>[] {
   const share = newer.relevance / older.relevance;
-  const isSame = share >= leastShare.same;
+  const isSame = share >= (likelihood >= least.unmatched ? leastShare.certain : leastShare.likely);
   const isFirst = isSame ? likelihood >= least.first : share >= leastShare.any && likelihood >= least.unmatched;
   if (!isFirst || !isKept(older) || !list.includes(older)) return list;
   const first = {
