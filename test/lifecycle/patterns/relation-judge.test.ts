@@ -134,6 +134,7 @@ describe('a plain change', () => {
   it.each([
     ['Emergency contact is the neighbour, Ulf Lind', 'Emergency contact is now her niece, Pia Berg', true],
     ['Physiotherapy is on Wednesdays', 'Physiotherapy is now on Mondays', true],
+    ["User's emergency contact: Ulf Lind, the neighbour", 'Emergency contact is now her niece, Pia Berg', true],
     ['The dog is called Bruno', 'The dog now sleeps at the house of Vera', false],
     ["User's sister lives in Turin", "User's brother now lives in Milan", false],
     ['Emergency contact is Ulf Lind', 'Emergency contact is Pia Berg', false],

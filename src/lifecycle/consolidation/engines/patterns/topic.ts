@@ -9,6 +9,8 @@ export interface Topic {
   readonly words: ReadonlySet<string>;
   /** Nouns and names, without those of its subject and without values. */
   readonly nouns: ReadonlySet<string>;
+  /** Nouns before the first verb or colon: what it is about. */
+  readonly head: ReadonlySet<string>;
   /** Nouns before the first verb, and after it. */
   readonly first: ReadonlySet<string>;
   readonly later: ReadonlySet<string>;
@@ -59,19 +61,20 @@ const denialReach = 5;
 const corrections =
   /\b(?:correct(?:ed|ion|s)|mistake|mistaken|wrong(?:ly)?|misread|mishe[ae]rd?|misunderst\w+|mix(?:ed|es)? (?:\w+ )?up|confus(?:ed|ion)|actually|straight|turns out|turned out|slip|error|meant|swapped|after all|fix|rather than|whereas)\b|, not\b|\bnot (?:\w+ ){1,4}but\b|^(?:it|that) (?:is|was) .{2,40} (?:that|who|which)\b|\bit is$/i;
 
+function createValues(): Record<keyof Values, Set<string>> {
+  return { weekdays: new Set(), months: new Set(), times: new Set(), numbers: new Set() };
+}
+
 export function topicOf(subject: string, content: string, predicate: string | null): Topic {
   const sentence = predicate === null ? content : sentenceOf({ subject, predicate, content });
   const tokens = tag(sentence);
   const own = new Set(splitWords(subject).map(stem));
   const [words, nouns, names] = [new Set<string>(), new Set<string>(), new Set<string>()];
   const [first, later, verbs, kinWords] = [new Set<string>(), new Set<string>(), new Set<string>(), new Set<string>()];
-  const values = {
-    weekdays: new Set<string>(),
-    months: new Set<string>(),
-    times: new Set<string>(),
-    numbers: new Set<string>(),
-  };
+  const values = createValues();
+  const head = new Set<string>();
   let hasVerb = false;
+  let isHead = true;
   const roles = new Map<string, Role>();
   const denied = new Set<string>();
   const contrasted = new Set<string>();
@@ -79,6 +82,7 @@ export function topicOf(subject: string, content: string, predicate: string | nu
   for (const [place, token] of tokens.entries()) {
     const { lower, pos } = token;
     hasVerb ||= place > 0 && (pos === 'VERB' || pos === 'AUX');
+    isHead &&= !hasVerb && lower !== ':';
     if (pos === 'PUNCT') contrastedUntil = -1;
     if (isContrast(tokens, place)) contrastedUntil = place + denialReach;
     if (!/[\p{L}\p{N}]/u.test(lower) || lower.startsWith("'")) continue;
@@ -96,6 +100,7 @@ export function topicOf(subject: string, content: string, predicate: string | nu
     if (pos === 'VERB') verbs.add(word);
     if (isName(token, place)) names.add(word);
     if (/^(?:NOUN|PROPN)$/.test(pos)) (hasVerb ? later : first).add(word);
+    if (isHead && /^(?:NOUN|PROPN)$/.test(pos)) head.add(word);
     if (/^(?:NOUN|PROPN|X)$/.test(pos) && !own.has(word)) nouns.add(word);
   }
   return {
@@ -104,6 +109,7 @@ export function topicOf(subject: string, content: string, predicate: string | nu
     length: tokens.length,
     words,
     nouns,
+    head,
     first,
     later,
     verbs,
@@ -142,14 +148,18 @@ const present = /\b(?:now|nowadays|these days|currently|since|as of|no longer|in
  */
 export function restates(known: Topic, said: Topic): boolean {
   if (!present.test(said.content) || areDisjoint(known.verbs, said.verbs)) return false;
-  const [own, other] = [withoutNames(known.first, known), withoutNames(said.first, said)];
+  const [own, other] = [withoutNames(known.head, known), withoutNames(said.head, said)];
   if (own.size === 0 || other.size === 0 || !isNested(own, other)) return false;
-  const [ownHead, otherHead] = [known, said].map(({ names, kin: relatives, first }) => {
-    return new Set([...names, ...relatives].filter((word) => first.has(word)));
+  const [ownHead, otherHead] = [known, said].map(({ names, kin: relatives, head }) => {
+    return new Set([...names, ...relatives].filter((word) => head.has(word)));
   }) as [Set<string>, Set<string>];
   const isOneHead = ownHead.size === otherHead.size && isNested(ownHead, otherHead);
-  const areOtherNames = areDisjoint(withoutFirst(known.names, known), withoutFirst(said.names, said));
+  const areOtherNames = areDisjoint(withoutHead(known.names, known), withoutHead(said.names, said));
   return isOneHead && (areOtherNames || hasConflict(known, said));
+}
+
+function withoutHead(words: ReadonlySet<string>, { head }: Topic): Set<string> {
+  return new Set([...words].filter((word) => !head.has(word)));
 }
 
 /** Leaves out what stands before the first verb. */
