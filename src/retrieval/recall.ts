@@ -153,7 +153,8 @@ async function chooseResults(
   const counts = searches.map(({ limit }) => factor * (2 * limit + 20));
   const eligible = scored.map((all) => all.filter(isKept));
   const first = eligible.map((all, place) => all.slice(0, counts[place]));
-  const loaded = await preferNewer(context, await loadRows(context, searches, first, { isMasked: false }));
+  const matching = await loadRows(context, searches, first, { isMasked: false });
+  const loaded = await preferNewer(context, searches, { scored, loaded: matching });
   const diverse = loaded.map((all, place) => [
     ...diversify(all.filter(isKept), searches[place]?.limit ?? 0),
     ...all.filter((one) => !isKept(one)),

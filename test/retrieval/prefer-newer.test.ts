@@ -23,21 +23,22 @@ const newer = 'Chess is on Thursday now';
 const topic = 'chess is on Tuesday';
 const recalled = async (): Promise<string[]> => contentsOf(await recallMemories(context, { topic }));
 
-async function openFor(olderId: string, newerId: string): Promise<string> {
+async function openFor(olderId: string, newerId: string, likelihood?: number): Promise<string> {
   const { value } = await mutate(context, async (mutation) => {
     await writeConfirmation(mutation, { type: 'fact', id: newerId });
-    return openReview(mutation, { kind: 'note_change', factIds: [olderId, newerId], reason: 'perhaps_changed' });
+    const factIds = [olderId, newerId] as const;
+    return openReview(mutation, { kind: 'note_change', factIds, reason: 'perhaps_changed', likelihood });
   });
   return value ?? '';
 }
 
 describe('a recall that finds two notes with an open review', () => {
-  it('returns the newer one, in the better place of the two, and says why the older one is missing', async () => {
+  it('returns only the newer one, in the better place, if it very likely replaced the older, and says why the older is missing', async () => {
     const olderId = await note(older);
     const newerId = await note(newer);
     await note('The club has a café of its own');
     expect((await recalled())[0]).toBe(older);
-    await openFor(olderId, newerId);
+    await openFor(olderId, newerId, 0.8);
 
     expect((await recalled())[0]).toBe(newer);
     expect(await recalled()).not.toContain(older);
@@ -52,16 +53,32 @@ describe('a recall that finds two notes with an open review', () => {
     const fact = { subject: 'user', content: older };
     const olderId = (await storeFact(context, { ...fact, predicate: 'chess_day' })).value.id;
     const newerId = await note(newer);
-    await openFor(olderId, newerId);
+    await openFor(olderId, newerId, 0.8);
 
     expect((await recalled())[0]).toBe(newer);
     expect(await recalled()).not.toContain(older);
   });
 
+  it.each([undefined, 0.55])('returns both, the newer first, where that is less likely (%s)', async (likelihood) => {
+    const olderId = await note(older);
+    const newerId = await note(newer);
+    await note('The club has a café of its own');
+    await openFor(olderId, newerId, likelihood);
+
+    expect((await recalled()).slice(0, 2)).toEqual([newer, older]);
+  });
+
+  it('leaves the order alone where it is unlikely', async () => {
+    const olderId = await note(older);
+    await openFor(olderId, await note(newer), 0.4);
+
+    expect((await recalled()).slice(0, 2)).toEqual([older, newer]);
+  });
+
   it('returns both where the newer says nothing about what was asked', async () => {
     const olderId = await note('Blesa is a bay mare of fourteen years, stabled at the lake');
     const newerId = await note('The new place costs 3,900 a month');
-    await openFor(olderId, newerId);
+    await openFor(olderId, newerId, 0.8);
     const found = await recallMemories(context, { topic: 'a bay mare of fourteen years' });
 
     expect(contentsOf(found)[0]).toBe('Blesa is a bay mare of fourteen years, stabled at the lake');

@@ -6,16 +6,15 @@ import { join } from 'node:path';
 import { modelKey, type Embedder } from '../../../src/embedding/embedder.ts';
 import {
   cosineOf,
-  inputOf,
+  inputsOf,
   likelihoodsOf,
-  standingOf,
   sumOf,
   type Compared,
   type RelationHead,
   type RelationHeads,
-  type Standing,
 } from '../../../src/lifecycle/consolidation/engines/patterns/relation-judge.ts';
 import { topicOf } from '../../../src/lifecycle/consolidation/engines/patterns/topic.ts';
+import { readWordVectors } from '../../../src/lifecycle/consolidation/engines/patterns/word-vectors.ts';
 import { packageRoot } from '../../../src/shared/package-root.ts';
 import { withEmbeddedCore } from '../../own-embedded-core.ts';
 import { readSet } from './score.ts';
@@ -38,9 +37,8 @@ interface Store {
 
 /** A statement beside one of the known sentences that are nearest to it. */
 interface Example {
-  older: Compared;
-  newer: Compared;
-  standing: Standing;
+  /** What the heads judge it by. */
+  input: readonly number[];
   outcome: number;
   weight: number;
 }
@@ -69,6 +67,8 @@ const nearest = 10;
 const pairsOfStore = 30;
 /** Of a sentence that the labels call neither changed nor repeated, beside one that they name. */
 const unnamedWeight = 0.15;
+/** One in so many of them is trained on. */
+const thinning = 3;
 /** Stores at the end of each file that are set aside. */
 const setAside = { stores: 4, 'stores-2': 2, 'stores-3': 2 };
 
@@ -114,8 +114,11 @@ async function embedAll(embedder: Embedder, stores: readonly Store[]): Promise<(
   const topics = stores.flatMap(({ known, said }) => [...known, ...said.map(({ text }) => text)]).map(topicOfKnown);
   const distinct = [...new Set(topics.map(({ content }) => content))];
   const embedded = await embedder.embed(distinct);
-  const vectors = new Map(distinct.map((content, place) => [content, embedded[place]?.vector ?? new Float32Array()]));
-  return (topic) => ({ topic, vector: vectors.get(topic.content) ?? new Float32Array() });
+  const found = new Map(distinct.map((content, place) => [content, embedded[place]]));
+  return (topic) => {
+    const { vector = new Float32Array(), tokens = null } = found.get(topic.content) ?? {};
+    return { topic, vector, words: readWordVectors(topic, tokens) };
+  };
 }
 
 /**
@@ -153,18 +156,16 @@ function compareAll(
       const near = ranked
         .filter((place) => pool.has(place))
         .filter((place, rank) => rank < nearest || changes.includes(place) || repeats.includes(place));
-      return near.map((place, at): Example => {
+      const inputs = inputsOf(
+        near.map((place) => candidates[place] as Compared),
+        statement,
+      );
+      return near.flatMap((place, at): Example[] => {
         const isNamed = [changes, repeats, beside].some((places) => places.includes(place));
-        return {
-          older: candidates[place] as Compared,
-          newer: statement,
-          standing: standingOf(
-            near.map((one) => cosines[one] ?? 0),
-            at,
-          ),
-          outcome: changes.includes(place) ? 0 : repeats.includes(place) ? 1 : 2,
-          weight: isNamed ? 1 : unnamedWeight,
-        };
+        // Of the many others, some stand for all.
+        if (!isNamed && !isWhole && (at + index) % thinning !== 0) return [];
+        const outcome = changes.includes(place) ? 0 : repeats.includes(place) ? 1 : 2;
+        return [{ input: inputs[at] ?? [], outcome, weight: isNamed ? 1 : thinning * unnamedWeight }];
       });
     });
     return [{ statement, tellsChange: changes.length > 0, examples, fold }];
@@ -197,7 +198,7 @@ function trainHeads(said: readonly Said[]): RelationHeads {
 
 function rowsOf({ statement, examples }: Said, head: RelationHead): Row[] {
   const tells = sumOf(head, statement.vector);
-  return examples.map(({ outcome, weight, ...pair }) => ({ input: inputOf({ ...pair, tells }), outcome, weight }));
+  return examples.map(({ input, outcome, weight }) => ({ input: [tells, ...input], outcome, weight }));
 }
 
 /**

@@ -17,6 +17,7 @@ export interface NewReview {
   /** The two facts, in any order. */
   factIds: readonly [string, string];
   reason: string;
+  likelihood?: number | undefined;
   openedAt: Date;
 }
 
@@ -27,9 +28,9 @@ export interface NewReview {
 export async function insertReview(transaction: Transaction, review: NewReview): Promise<LockedReview | null> {
   const { tenantId } = transaction;
   const [inserted] = await transaction.$queryRaw<LockedReview[]>`
-    INSERT INTO reviews AS r (tenant_id, id, kind, scope, newer_id, older_id, reason, opened_at)
+    INSERT INTO reviews AS r (tenant_id, id, kind, scope, newer_id, older_id, reason, likelihood, opened_at)
     SELECT ${tenantId}, ${review.id}::uuid, ${review.kind}, CASE newer.scope WHEN 'global' THEN older.scope ELSE newer.scope END,
-      newer.id, older.id, ${review.reason}, ${review.openedAt}::timestamptz
+      newer.id, older.id, ${review.reason}, ${review.likelihood ?? null}::double precision, ${review.openedAt}::timestamptz
     FROM facts newer JOIN facts older ON older.tenant_id = newer.tenant_id AND (older.created_at, older.id) < (newer.created_at, newer.id)
     WHERE newer.tenant_id = ${tenantId} AND newer.id = ANY (${review.factIds}::uuid[])
       AND older.id = ANY (${review.factIds}::uuid[])
@@ -70,6 +71,18 @@ export async function updateReview(
     WHERE r.tenant_id = ${transaction.tenantId} AND r.id = ${id}::uuid
     RETURNING to_jsonb(r) AS snapshot`;
   return updated.snapshot;
+}
+
+/** Lists the open reviews in which one of these facts is the older. */
+export async function listOpenReviewsOfOlder(
+  client: TenantClient,
+  factIds: readonly string[],
+): Promise<Pick<Review, 'kind' | 'newerId' | 'olderId' | 'likelihood'>[]> {
+  return client.review.findMany({
+    where: { tenantId: client.tenantId, status: 'open', olderId: { in: [...factIds] } },
+    select: { kind: true, newerId: true, olderId: true, likelihood: true },
+    orderBy: { id: 'asc' },
+  });
 }
 
 /** Lists the open reviews that have two of these facts, for reads that say which of them may conflict. */

@@ -64,6 +64,10 @@ const ReviewRef = builder.objectRef<Review>('Review').implement({
     uuid: t.expose('id', { type: 'UUID', description: 'The review.' }),
     kind: t.field({ type: ReviewKindEnum, description: 'What it asks.', resolve: ({ kind }) => kind as ReviewKind }),
     reason: t.exposeString('reason', { description: 'What raised the question, such as "looks_alike".' }),
+    likelihood: t.exposeFloat('likelihood', {
+      nullable: true,
+      description: 'How likely the newer replaced the older, 0 to 1; null where nobody estimated it.',
+    }),
     status: t.field({
       type: ReviewStatusEnum,
       description: 'Whether it is decided.',

@@ -20,10 +20,13 @@ const tags = z.array(z.string()).nullish();
 const targetId = z.string().describe('Id of an existing memory that was given');
 const targetType = z.enum(['fact', 'rule']);
 const mayChange = z
-  .union([z.string(), z.array(z.string())])
+  .union([
+    z.string(),
+    z.array(z.union([z.string(), z.object({ id: z.string(), likelihood: z.number().min(0).max(1) })])),
+  ])
   .nullish()
   .describe(
-    'Ids of existing facts that it may replace, where that is not certain: all stay, and a person decides. A fact of this output is "new_facts/0" and so on.',
+    'Ids of existing facts that it may replace, where that is not certain, each alone or with how likely that is: all stay, and a person decides. A fact of this output is "new_facts/0" and so on.',
   );
 
 export const newFactSchema = z.object({
@@ -55,6 +58,7 @@ export const updatedFactSchema = z.object({
 export const newRuleSchema = z.object({
   content: z.string().describe('How to act, as an instruction'),
   scope: z.string().nullish().describe('The name of the butler (usual), or "global"'),
+  supersedes: z.string().nullish().describe('Id of an existing rule whose place it takes'),
   asked_by_user: z.boolean().nullish().describe('Whether the user asks for it in the quote'),
   importance,
   tags,

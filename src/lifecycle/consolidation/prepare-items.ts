@@ -43,12 +43,18 @@ export interface Grounds {
   spans: ReadonlyMap<string, readonly Span[]>;
 }
 
+export interface PossibleChange {
+  /** Id of a fact, or the place of one of the same output. */
+  fact: string | number;
+  likelihood: number | undefined;
+}
+
 export interface PreparedFact extends Grounds {
   kind: 'new_facts' | 'updated_facts';
   /** The fact that it replaces, if it names one. */
   targetId: string | null;
-  /** Facts that it may replace: a person decides. Of facts of the same output, their places. */
-  mayChange: readonly (string | number)[];
+  /** Facts that it may replace: a person decides. */
+  mayChange: readonly PossibleChange[];
   given: StoreFactInput;
   values: FactValues;
   embedded: EmbeddedText;
@@ -56,6 +62,8 @@ export interface PreparedFact extends Grounds {
 
 export interface PreparedRule extends Grounds {
   kind: 'new_rules';
+  /** The rule whose place it takes, if it names one. */
+  supersedes: string | null;
   /** When it was last said. */
   saidAt: Date;
   values: RuleValues;
@@ -66,7 +74,7 @@ export interface PreparedReference extends Grounds {
   kind: 'confirmations' | 'links';
   target: { type: 'fact' | 'rule'; id: string };
   relation: 'supports' | 'contradicts';
-  mayChange: readonly (string | number)[];
+  mayChange: readonly PossibleChange[];
 }
 
 /** Text of others, which is held back. */
@@ -169,7 +177,7 @@ function toDraft(
       return { kind, place, evidence, targetId: target.id, mayChange: readMayChange(item.value), ...updated };
     }
     case 'new_rules':
-      return { kind, place, evidence, ...newRule(input, item.value, evidence) };
+      return { kind, place, evidence, supersedes: readSuperseded(item.value), ...newRule(input, item.value, evidence) };
     case 'confirmations':
       return {
         kind,
@@ -196,17 +204,24 @@ function readForeign(
   return { kind, content: createRedactor(context).mask(content.trim()), episodeId: episodeId ?? '' };
 }
 
-function readMayChange({ may_change: given }: Pick<NewFact, 'may_change'>): (string | number)[] {
-  const ids = typeof given === 'string' ? [given] : (given ?? []);
-  return ids
-    .map((id) => id.trim().toLowerCase())
-    .filter((id) => id !== '')
-    .map((id) => {
+function readMayChange({ may_change: given }: Pick<NewFact, 'may_change'>): PossibleChange[] {
+  const list = typeof given === 'string' ? [given] : (given ?? []);
+  return list
+    .map((one) => (typeof one === 'string' ? { id: one, likelihood: undefined } : one))
+    .map(({ id, likelihood }) => ({ id: id.trim().toLowerCase(), likelihood }))
+    .filter(({ id }) => id !== '')
+    .map(({ id, likelihood }) => {
       const place = /^new_facts\/(?<place>\d{1,3})$/.exec(id)?.groups?.['place'];
-      if (place !== undefined) return Number(place);
+      if (place !== undefined) return { fact: Number(place), likelihood };
       if (!isUuid(id)) throw new Refusal('may_change must be a UUID, or "new_facts/" and a place');
-      return id;
+      return { fact: id, likelihood };
     });
+}
+
+function readSuperseded({ supersedes }: Pick<NewRule, 'supersedes'>): string | null {
+  const id = supersedes?.trim().toLowerCase() ?? '';
+  if (id !== '' && !isUuid(id)) throw new Refusal('supersedes must be a UUID');
+  return id === '' ? null : id;
 }
 
 function readTarget({ target_type: type, target_id: given }: { target_type: 'fact' | 'rule'; target_id: string }): {

@@ -10,7 +10,7 @@ import { writeConfirmation } from '../../memory/confirm.ts';
 import { addOmissions, createMutation, type Mutation } from '../../memory/mutation.ts';
 import { quarantine } from '../../memory/quarantine/quarantine.ts';
 import { openReview } from '../../memory/reviews/reviews.ts';
-import { findKnownRule, writeRule } from '../../memory/rules/rules.ts';
+import { findKnownRule, supersedeRule, writeRule } from '../../memory/rules/rules.ts';
 import { openRows } from '../../encryption/sealing.ts';
 import type { Span } from '../../memory/spans.ts';
 import { findReason, Refusal, type RefusedItem } from './output.ts';
@@ -121,13 +121,14 @@ async function askWhetherChanged(
   { mayChange }: Pick<PreparedFact, 'mayChange'>,
 ): Promise<void> {
   const { transaction, tenantId } = mutation;
-  const olderIds = mayChange.flatMap((one) => (typeof one === 'string' ? one : (written.get(one) ?? [])));
-  for (const olderId of new Set(olderIds)) {
-    if (olderId === id) continue;
+  for (const { fact, likelihood } of mayChange) {
+    const olderId = typeof fact === 'string' ? fact : written.get(fact);
+    if (olderId === undefined || olderId === id) continue;
     const facts = await transaction.fact.findMany({ where: { tenantId, id: { in: [id, olderId] } } });
     const isOpen =
       facts.length === 2 && facts.every(({ scope, validity }) => isVisible(scope, butler) && isLive(validity));
-    if (isOpen) await openReview(mutation, { kind: 'note_change', factIds: [id, olderId], reason: 'may_change' });
+    if (isOpen)
+      await openReview(mutation, { kind: 'note_change', factIds: [id, olderId], reason: 'may_change', likelihood });
   }
 }
 
@@ -161,12 +162,18 @@ function says({ content }: { content: string }, { values }: PreparedFact): boole
 }
 
 async function storeRuleItem(storing: Storing, mutation: Mutation, item: PreparedRule): Promise<void> {
+  const { supersedes } = item;
+  if (supersedes !== null) {
+    const { scope } = await requireTarget(storing, { type: 'rule', id: supersedes });
+    if (scope !== item.values.scope) throw new Refusal(`supersedes must be a rule of the scope ${item.values.scope}`);
+  }
   const { warning, live, forgottenAt } = await findKnownRule(mutation, item.values);
   if (warning !== undefined) throw new Refusal('content: this rule did harm and is a warning against itself');
   if (live !== undefined) {
     const isNewlyAsked = item.values.askedByUser && live.askedByUserAt === null;
     const columns = isNewlyAsked ? { askedByUserAt: item.saidAt } : {};
-    return confirm(storing, mutation, { type: 'rule', id: live.id }, item, columns);
+    await confirm(storing, mutation, { type: 'rule', id: live.id }, item, columns);
+    return supersede(mutation, supersedes, live.id);
   }
   if (forgottenAt !== null && forgottenAt >= findLastMoment(storing.saidAt, item)) {
     throw new Refusal('content: the same rule was forgotten after this was observed');
@@ -174,6 +181,11 @@ async function storeRuleItem(storing: Storing, mutation: Mutation, item: Prepare
   await writeRule(mutation, item.values, item.embedded, { saidAt: item.saidAt, sourceSpans: spansOfSource(item) });
   storing.stored.rulesCreated++;
   await linkToEvidence(storing, mutation, { type: 'rule', id: item.values.id }, item);
+  await supersede(mutation, supersedes, item.values.id);
+}
+
+async function supersede(mutation: Mutation, id: string | null, successorId: string): Promise<void> {
+  if (id !== null && id !== successorId) await supersedeRule(mutation, id, successorId);
 }
 
 async function storeReference(storing: Storing, mutation: Mutation, item: PreparedReference): Promise<void> {
@@ -186,7 +198,10 @@ async function storeReference(storing: Storing, mutation: Mutation, item: Prepar
 }
 
 /** Throws unless the target is live and visible to the butler, with the same reason for unknown and hidden ones. */
-async function requireTarget({ run, butler }: Storing, { type, id }: PreparedReference['target']): Promise<void> {
+async function requireTarget(
+  { run, butler }: Storing,
+  { type, id }: PreparedReference['target'],
+): Promise<StoredFact | Rule> {
   const { transaction, tenantId } = run;
   const where = { tenantId_id: { tenantId, id } };
   const target: StoredFact | Rule | null =
@@ -195,6 +210,7 @@ async function requireTarget({ run, butler }: Storing, { type, id }: PreparedRef
     throw new Refusal(`target_id: no such ${type}`);
   }
   if (!isLive(target.validity)) throw new Refusal(`target_id: the ${type} is ${target.validity}, and not live`);
+  return target;
 }
 
 /**
@@ -280,12 +296,14 @@ async function lockAll({ transaction }: Mutation, items: readonly PreparedItem[]
   const targets = items.flatMap((item) => ('target' in item ? [item.target] : []));
   const doubtful = items
     .flatMap((item) => ('mayChange' in item ? item.mayChange : []))
-    .filter((id) => typeof id === 'string');
+    .flatMap(({ fact }) => (typeof fact === 'string' ? fact : []));
   const idsOf = (type: 'fact' | 'rule'): string[] => targets.filter((one) => one.type === type).map(({ id }) => id);
   const factIds = [...idsOf('fact'), ...doubtful];
   if (keys.length + factIds.length > 0) await lockFactKeys(transaction, { keys, factIds });
   if (rules.length > 0) await lockRuleTexts(transaction, rules);
-  if (idsOf('rule').length > 0) await lockRules(transaction, idsOf('rule'));
+  const superseded = items.flatMap((item) => (item.kind === 'new_rules' ? (item.supersedes ?? []) : []));
+  const ruleIds = [...idsOf('rule'), ...superseded];
+  if (ruleIds.length > 0) await lockRules(transaction, ruleIds);
 }
 
 function isFact(item: PreparedItem): item is PreparedFact {

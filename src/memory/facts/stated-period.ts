@@ -26,6 +26,14 @@ export function readPeriod(sentence: string): StatedPeriod {
   return { from: readDate(beginning.exec(sentence), false), until: readDate(end.exec(sentence), true) };
 }
 
+/** Leaves out from when a sentence says that it holds: "From July 2026 on the lesson is on Saturdays". */
+export function leaveOutBeginning(sentence: string): string {
+  return sentence
+    .replace(new RegExp(`${beginning.source}(?: on(?:wards?)?)?,?`, 'iu'), '')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
 function readDate(match: RegExpExecArray | null, isEnd: boolean): Date | null {
   const { day, month, year, monthFirst, dayAfter, yearAfter, iso } = match?.groups ?? {};
   const name = month ?? monthFirst;

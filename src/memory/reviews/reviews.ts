@@ -27,22 +27,18 @@ export interface ReviewToOpen {
   factIds: readonly [string, string];
   /** What raised the question, in a word or two. Never text of a memory: it is neither redacted nor sealed. */
   reason: string;
+  /** How likely the newer replaced the older, 0 to 1; left out where nobody estimated it. */
+  likelihood?: number | undefined;
 }
 
 /**
  * Opens an entry of the review list about two facts, as a consequence of the mutation. Returns its id; null if the pair has
  * one already, also a settled one: what was decided is not asked again.
  */
-export async function openReview(mutation: Mutation, { kind, factIds, reason }: ReviewToOpen): Promise<string | null> {
-  const review = await insertReview(mutation.transaction, {
-    id: uuidv7(),
-    kind,
-    factIds,
-    reason,
-    openedAt: mutation.now,
-  });
-  if (review === null) return null;
-  const { id, snapshot } = review;
+export async function openReview(mutation: Mutation, review: ReviewToOpen): Promise<string | null> {
+  const inserted = await insertReview(mutation.transaction, { ...review, id: uuidv7(), openedAt: mutation.now });
+  if (inserted === null) return null;
+  const { id, snapshot } = inserted;
   await mutation.consequence.record({
     eventType: 'review.opened',
     entityType: 'review',

@@ -78,7 +78,11 @@ async function requireReplaceable(mutation: Mutation, id: string, { scope }: Rul
 }
 
 /** Forgets the old rule as a consequence: one undo brings it back and takes the new one away. */
-async function supersedeRule({ consequence: mutation }: Mutation, id: string, successorId: string): Promise<void> {
+export async function supersedeRule(
+  { consequence: mutation }: Mutation,
+  id: string,
+  successorId: string,
+): Promise<void> {
   await changeMemory(mutation, { type: 'rule', id }, 'rule.superseded', { validity: 'retracted' });
   const [source, target] = [successorId, id].map((ruleId) => ({ type: 'rule' as const, id: ruleId }));
   await createLink(mutation, { source, target, relation: 'supersedes' } as NewLink);

@@ -224,7 +224,12 @@ describe('what a run stores', () => {
     const run = await apply(claim, {
       new_facts: [
         { ...fact, predicate: 'table', content: 'in the attic' },
-        { ...fact, predicate: 'bureau', content: 'in the attic', may_change: [old, 'new_facts/0', 'new_facts/7'] },
+        {
+          ...fact,
+          predicate: 'bureau',
+          content: 'in the attic',
+          may_change: [old, { id: 'new_facts/0', likelihood: 0.7 }, 'new_facts/7'],
+        },
         { ...fact, predicate: 'chair', content: 'in the attic', may_change: ['somewhere'] },
       ],
       confirmations: [{ target_type: 'fact', target_id: confirmed, may_change: [old], evidence }],
@@ -236,6 +241,8 @@ describe('what a run stores', () => {
     const reviews = await core.db.forTenant(tenantId).client.review.findMany({ where: { kind: 'note_change' } });
     const pairs = reviews.map(({ olderId, newerId }) => [olderId, newerId]);
     expect(pairs).toHaveLength(3);
+    const likelihoods = reviews.map(({ olderId, likelihood }) => (olderId === old ? likelihood : [likelihood]));
+    expect(likelihoods).toEqual(expect.arrayContaining([null, null, [0.7]]));
     expect(pairs).toEqual(
       expect.arrayContaining([
         [old, idOf('bureau')],

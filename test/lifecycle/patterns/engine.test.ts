@@ -4,10 +4,12 @@ import { patternsEngine } from '../../../src/lifecycle/consolidation/engines/pat
 import { liveValidities } from '../../../src/memory/facts/fact-values.ts';
 import type { MemoryContext } from '../../../src/memory/context.ts';
 import { openRows } from '../../../src/encryption/sealing.ts';
+import { undoEvent } from '../../../src/memory/history/undo.ts';
 import { findDifferences } from '../../../src/memory/history/verify.ts';
 import { createTestCore, type TestCore } from '../../support/core.ts';
 import { observe } from '../consolidation/setup.ts';
 import { storeFact } from '../../support/writes.ts';
+import { storeRule } from '../../../src/memory/rules/rules.ts';
 
 let core: TestCore;
 let tenants = 0;
@@ -35,6 +37,12 @@ async function liveFacts(): Promise<string[]> {
   const facts = await core.db.forTenant(tenantId).client.fact.findMany({ where });
   const opened = await openRows(context(), facts);
   return opened.map(({ predicate, content }) => `${predicate}: ${content}`).toSorted();
+}
+
+async function liveRules(): Promise<string[]> {
+  const where = { tenantId, validity: { in: liveValidities } };
+  const rules = await core.db.forTenant(tenantId).client.rule.findMany({ where });
+  return rules.map(({ content }) => content).toSorted();
 }
 
 describe('the engine of patterns', () => {
@@ -127,6 +135,28 @@ describe('the engine of patterns', () => {
       'dislikes_karaoke: No longer: User does not like karaoke',
       'likes_karaoke: User likes karaoke',
     ]);
+  });
+
+  it('confirms a rule that an agent stored and a summary repeats', async () => {
+    await storeRule(context(), { content: 'Always answer the user in Portuguese' });
+    const report = await consolidate('User: Always answer in Portuguese.');
+
+    expect(await liveRules()).toEqual(['Always answer the user in Portuguese']);
+    expect(report).toMatchObject({ rulesCreated: 0, confirmations: 1 });
+  });
+
+  it('supersedes a rule that the user changes, within its scope, and one undo brings it back', async () => {
+    await storeRule(context(), { content: 'Always send the report on Mondays', scope: 'global' });
+    core.clock.now = new Date(core.clock.now.getTime() + 60_000);
+    await consolidate('User: Always send the report on Fridays instead of Mondays.');
+
+    expect(await liveRules()).toEqual(['Always send the report on Fridays instead of Mondays']);
+    const { client } = core.db.forTenant(tenantId);
+    expect(await client.rule.findMany({ where: { validity: 'active' } })).toMatchObject([{ scope: 'global' }]);
+    const event = await client.memoryEvent.findFirst({ where: { eventType: 'consolidation_run.succeeded' } });
+    await undoEvent(context(), { eventId: event?.id ?? '' });
+    expect(await liveRules()).toEqual(['Always send the report on Mondays']);
+    expect(await findDifferences(context())).toEqual([]);
   });
 
   it('does not touch what another butler keeps to itself', async () => {

@@ -1,5 +1,19 @@
-import type { Likelihoods } from './relation-judge.ts';
-import { countCommon, hasConflict, isNested, isSameSubject, listValues, type Topic } from './topic.ts';
+import {
+  corrects,
+  countCommon,
+  hasConflict,
+  isNested,
+  isSameSubject,
+  listValues,
+  restates,
+  type Topic,
+} from './topic.ts';
+
+/** How likely a statement changes or ends a known one, and how likely it only repeats it. */
+export interface Likelihoods {
+  readonly changes: number;
+  readonly repeats: number;
+}
 
 const changing =
   /\b(?:now|moved|switched|changed|instead|rises|rose|raised|lowered|cut|as of|from \d|has become|became|took over|takes over|replaced|new|again|added|since)\b/i;
@@ -7,11 +21,17 @@ const pending =
   /\b(?:looking for|plans?|wants?|waiting|applying|considering|hopes|training for|saving for|is going to)\b/i;
 const reached = /\b(?:starts?|started|got|found|began|begins|finished|bought|passed|arrived|moved in)\b/i;
 
+/** Whether a sentence names the old value as wrong, or says what now holds of the very same thing. */
+export function isPlainChange(known: Topic, said: Topic): boolean {
+  return corrects(known, said) || restates(known, said);
+}
+
 const certain = 1;
 const likely = 0.5;
 
 /** Compares what is said with what is known by their words alone, for embedding models that the judge does not know. */
 export function compareWords(known: Topic, said: Topic): Likelihoods {
+  if (isPlainChange(known, said)) return { changes: certain, repeats: 0 };
   const isFlipped = known.isNegative !== said.isNegative;
   if (!hasConflict(known, said) && !isFlipped && (!said.isEnded || known.isEnded) && isRepetition(known, said))
     return { changes: 0, repeats: certain };

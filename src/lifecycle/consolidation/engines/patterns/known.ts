@@ -1,4 +1,4 @@
-import { readsAsNote } from '../../../../memory/facts/note-key.ts';
+import { notePredicate, readsAsNote } from '../../../../memory/facts/note-key.ts';
 import { liveValidities } from '../../../../memory/facts/fact-values.ts';
 import type { Fact } from '../../../../memory/facts/facts.ts';
 import type { MemoryContext } from '../../../../memory/context.ts';
@@ -8,8 +8,10 @@ import { partsOfName } from './introduction.ts';
 import { userSubject } from './statement.ts';
 import { topicOf, type Topic } from './topic.ts';
 
-/** A fact that statements are compared with: stored, or made from an earlier sentence of the same claim. */
+/** A fact or rule that statements are compared with: stored, or made from an earlier sentence of the same claim. */
 export interface Known {
+  readonly type: 'fact' | 'rule';
+  readonly scope: string;
   readonly id: string;
   readonly subject: string;
   readonly predicate: string;
@@ -24,12 +26,13 @@ export interface Known {
 
 /** What a butler knows, and the names of the user in it. */
 export interface Knowledge {
-  readonly facts: readonly Known[];
+  readonly memories: readonly Known[];
   readonly names: readonly string[];
 }
 
 /** More than these are not compared: the newest. */
 const factLimit = 2_000;
+const ruleLimit = 500;
 
 export async function loadKnown(context: MemoryContext, butler: string): Promise<Knowledge> {
   const { tenantId } = context.principal;
@@ -42,6 +45,7 @@ export async function loadKnown(context: MemoryContext, butler: string): Promise
     },
     select: {
       id: true,
+      scope: true,
       subject: true,
       predicate: true,
       content: true,
@@ -59,25 +63,72 @@ export async function loadKnown(context: MemoryContext, butler: string): Promise
   });
   const facts = await openReadable(context, rows);
   const names = namesOfUser(facts);
-  return { facts: facts.map((fact) => knownOf(fact, names)), names };
+  const rules = await loadRules(context, butler, names);
+  return { memories: [...facts.map((fact) => knownOf(fact, names)), ...rules], names };
+}
+
+/** Instructions say of the user what a fact says, too: what changes or repeats the one may be stored as the other. */
+async function loadRules(context: MemoryContext, butler: string, names: readonly string[]): Promise<Known[]> {
+  const rules = await context.db.client.rule.findMany({
+    where: {
+      tenantId: context.principal.tenantId,
+      validity: { in: liveValidities },
+      maturity: { not: 'anti_pattern' },
+      disabledAt: null,
+      scope: { in: [globalScope, butler] },
+    },
+    select: { id: true, scope: true, content: true, askedByUserAt: true, createdAt: true },
+    orderBy: { createdAt: 'desc' },
+    take: ruleLimit,
+  });
+  return rules.map(({ id, scope, content, askedByUserAt, createdAt }): Known => {
+    const topic = topicOfRule(content, names);
+    const since = askedByUserAt ?? createdAt;
+    const key = { subject: userSubject, predicate: notePredicate(content) };
+    return { type: 'rule', id, scope, ...key, content, topic, since, replacedAt: null, isStored: true };
+  });
+}
+
+export function topicOfRule(content: string, names: readonly string[]): Topic {
+  return topicOfFact({ subject: userSubject, predicate: notePredicate(content), content }, names);
 }
 
 type Row = Pick<
   Fact,
-  'id' | 'subject' | 'predicate' | 'content' | 'validity' | 'observedAt' | 'validFrom' | 'createdAt' | 'supersededAt'
+  | 'id'
+  | 'scope'
+  | 'subject'
+  | 'predicate'
+  | 'content'
+  | 'validity'
+  | 'observedAt'
+  | 'validFrom'
+  | 'createdAt'
+  | 'supersededAt'
 > & {
   supersededBy: Pick<Fact, 'observedAt' | 'validFrom' | 'createdAt'>[];
 };
 
 function knownOf(
-  { id, subject, predicate, content, validity, supersededAt, supersededBy, ...times }: Row,
+  { id, scope, subject, predicate, content, validity, supersededAt, supersededBy, ...times }: Row,
   names: readonly string[],
 ): Known {
   const isReplaced = validity === 'superseded';
   const [successor] = supersededBy;
   const replacedAt = isReplaced ? (successor === undefined ? supersededAt : timeOf(successor)) : null;
   const topic = topicOfFact({ subject, predicate, content }, names);
-  return { id, subject, predicate, content, topic, since: timeOf(times), replacedAt, isStored: true };
+  return {
+    type: 'fact',
+    id,
+    scope,
+    subject,
+    predicate,
+    content,
+    topic,
+    since: timeOf(times),
+    replacedAt,
+    isStored: true,
+  };
 }
 
 function timeOf({ observedAt, validFrom, createdAt }: Pick<Fact, 'observedAt' | 'validFrom' | 'createdAt'>): Date {

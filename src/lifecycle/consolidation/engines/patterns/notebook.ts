@@ -1,11 +1,12 @@
-import { readPeriod } from '../../../../memory/facts/stated-period.ts';
+import { leaveOutBeginning, readPeriod } from '../../../../memory/facts/stated-period.ts';
 import { notePredicate, readsAsNote } from '../../../../memory/facts/note-key.ts';
 import type { Confirmation, ConsolidationOutput, Evidence, NewFact, NewRule, UpdatedFact } from '../../output.ts';
 import { isCovered } from './compare.ts';
 import type { Verdict } from './judge.ts';
-import { topicOfFact, type Known, type Knowledge } from './known.ts';
+import { topicOfFact, topicOfRule, type Known, type Knowledge } from './known.ts';
 import type { Relative, Relatives } from './relatives.ts';
-import type { FactStatement, RuleStatement, Statement } from './statement.ts';
+import { globalScope } from '../../../../memory/values.ts';
+import { userSubject, type FactStatement, type RuleStatement, type Statement } from './statement.ts';
 import { countCommon, listValues, withoutNames, type Topic } from './topic.ts';
 
 /** A statement as an episode makes it. */
@@ -31,7 +32,12 @@ interface OwnFact {
   readonly item: NewFact;
   readonly known: Known;
   /** Facts that it may replace. */
-  readonly mayChange: readonly Known[];
+  readonly mayChange: readonly Relative[];
+}
+
+interface OwnRule {
+  readonly item: NewRule;
+  readonly known: Known;
 }
 
 /** Collects what a claim says, each thing once, against what is known and what its earlier episodes said. */
@@ -40,13 +46,13 @@ export class Notebook {
   readonly #stored: readonly Known[];
   readonly #names: readonly string[];
   readonly #facts = new Map<string, OwnFact>();
-  readonly #rules = new Map<string, NewRule>();
+  readonly #rules = new Map<string, OwnRule>();
   readonly #updates = new Map<string, UpdatedFact>();
   readonly #confirmations = new Map<string, Confirmation>();
 
-  constructor(relatives: Relatives, { facts, names }: Knowledge) {
+  constructor(relatives: Relatives, { memories, names }: Knowledge) {
     this.#relatives = relatives;
-    this.#stored = facts;
+    this.#stored = memories;
     this.#names = names;
   }
 
@@ -54,29 +60,29 @@ export class Notebook {
     const keys = [...this.#facts.keys()];
     return {
       new_facts: [...this.#facts.values()].map(({ item, mayChange }) => {
-        const ids = mayChange.flatMap(({ id, isStored }) => {
-          if (isStored) return this.#updates.has(id) ? [] : [id];
+        const open = mayChange.flatMap((one) => {
+          const { id, isStored } = one.known;
+          if (isStored) return this.#updates.has(id) ? [] : [asPossibleChange(one)];
           const place = keys.indexOf(id);
-          return place < 0 ? [] : [`new_facts/${place}`];
+          return place < 0 ? [] : [asPossibleChange(one, `new_facts/${place}`)];
         });
-        return { ...item, may_change: ids };
+        return { ...item, may_change: open };
       }),
       updated_facts: [...this.#updates.values()],
-      new_rules: [...this.#rules.values()],
+      new_rules: [...this.#rules.values()].map(({ item }) => item),
       confirmations: [...this.#confirmations.values()],
     };
   }
 
   async add({ statement, verdict, at, isNews, evidence }: Said): Promise<void> {
-    if (statement.says === 'rule') return isNews ? this.#addRule(statement, evidence) : undefined;
+    if (statement.says === 'rule')
+      return isNews ? this.#addInstruction(statement, { verdict, at, evidence }) : undefined;
     const { subject, predicate, content } = statement;
     const fact = newFact(statement, { verdict, at, evidence });
-    const topic = topicOfFact({ subject, predicate: notePredicate(content), content }, this.#names);
+    const compared = asOfItsBeginning(content, at);
+    const topic = topicOfFact({ subject, predicate: notePredicate(content), content: compared }, this.#names);
     if (statement.isEvent) return this.#addEvent(fact, topic, at);
-    const pool = [
-      ...this.#stored.filter(({ id }) => !this.#updates.has(id)),
-      ...[...this.#facts.values()].map(({ known }) => known),
-    ];
+    const pool = this.#listKnown();
     const relatives = await this.#relatives.compare(pool, topic, at);
     const sameKey =
       predicate === null ? undefined : pool.find((one) => isKey(one, subject, predicate) && one.replacedAt === null);
@@ -85,25 +91,52 @@ export class Notebook {
     const changed = live
       .filter(({ known, changes }) => changes >= least.review && isBefore(known, at) && !isOpposite(known, statement))
       .toSorted((a, b) => b.changes - a.changes);
-    const repeated = live
-      .filter((one) => one.repeats >= least.confirm || isOfSession(one, at))
-      .toSorted((a, b) => b.repeats - a.repeats);
-    if (repeated[0] !== undefined) return this.#confirm(repeated[0].known, { at, evidence, changed });
+    const repeated = findRepeated(live, at);
+    if (repeated !== undefined) return this.#confirm(repeated.known, { at, evidence, changed });
     const topics = pool.filter(({ replacedAt }) => replacedAt === null).map((one) => one.topic);
     if (isCovered(topics, topic)) return;
     if (statement.isEnded && sameKey !== undefined && !mentions(sameKey.content, statement.value))
       return isNews ? this.#keep(asNote(fact), at) : undefined;
     this.#endOpposite(statement, evidence, pool);
-    const certain = isForGood(content, at)
-      ? changed.find(
-          ({ known, changes }) => changes >= least.supersede && !isPart(known.topic, topic) && mayReplace(known, topic),
-        )
-      : undefined;
+    const certain = isForGood(content, at) ? findCertain(changed, topic) : undefined;
     const target = certain?.known ?? sameKey;
     if (target?.isStored === true && target.since >= at) return;
-    const others = changed.map(({ known }) => known).filter((known) => known !== target);
+    if (target?.type === 'rule')
+      return this.#addRule({ content, importance: statement.importance }, { at, evidence, replaced: target });
+    const others = changed.filter(({ known }) => known !== target && known.type === 'fact');
     if (target !== undefined) return this.#replace(target, fact, at, others);
     if (isNews) this.#keep(fact, at, others);
+  }
+
+  #listKnown(): Known[] {
+    const superseded = new Set([...this.#rules.values()].map(({ item }) => item.supersedes));
+    return [
+      ...this.#stored.filter(({ id }) => !this.#updates.has(id) && !superseded.has(id)),
+      ...[...this.#facts.values(), ...this.#rules.values()].map(({ known }) => known),
+    ];
+  }
+
+  /**
+   * Adds an instruction, unless it is known. What changes a fact takes its place as a fact: a preference that was stored as
+   * one would stay beside the rule that changes it.
+   */
+  async #addInstruction(
+    { content, importance }: RuleStatement,
+    { verdict, at, evidence }: Pick<Said, 'verdict' | 'at' | 'evidence'>,
+  ): Promise<void> {
+    const topic = topicOfRule(asOfItsBeginning(content, at), this.#names);
+    const relatives = await this.#relatives.compare(this.#listKnown(), topic, at);
+    if (isOutdated(relatives, undefined, at)) return;
+    const live = relatives.filter(({ known }) => known.replacedAt === null);
+    const repeated = findRepeated(live, at);
+    if (repeated !== undefined) return this.#confirm(repeated.known, { at, evidence, changed: [] });
+    const changed = live
+      .filter(({ known, changes }) => changes >= least.review && isBefore(known, at))
+      .toSorted((a, b) => b.changes - a.changes);
+    const target = isForGood(content, at) ? findCertain(changed, topic)?.known : undefined;
+    if (target?.isStored === true && target.since >= at) return;
+    if (target?.type !== 'fact') return this.#addRule({ content, importance }, { at, evidence, replaced: target });
+    this.#replace(target, newFact(asNoteStatement(content, importance), { verdict, at, evidence }), at, []);
   }
 
   #addEvent(fact: NewFact, topic: Topic, at: Date): void {
@@ -114,11 +147,25 @@ export class Notebook {
     if (!isKnown) this.#facts.set(fact.content, { item: fact, known: this.#asKnown(fact, at), mayChange: [] });
   }
 
-  #addRule({ content, importance }: RuleStatement, evidence: Evidence): void {
-    const key = content.toLowerCase();
-    const known = this.#rules.get(key);
-    const cited = [...(known?.evidence ?? []), evidence];
-    this.#rules.set(key, { content, importance, asked_by_user: true, evidence: cited });
+  #addRule(
+    { content, importance }: Pick<RuleStatement, 'content' | 'importance'>,
+    { at, evidence, replaced }: { at: Date; evidence: Evidence; replaced: Known | undefined },
+  ): void {
+    const id = `rule ${content.toLowerCase()}`;
+    const before = this.#rules.get(id)?.item;
+    const own = replaced === undefined ? undefined : this.#rules.get(replaced.id)?.item;
+    if (own !== undefined) this.#rules.delete(replaced?.id ?? '');
+    const isOfStored = replaced?.isStored === true;
+    const item: NewRule = {
+      content,
+      importance,
+      asked_by_user: true,
+      scope: isOfStored ? replaced.scope : (own?.scope ?? before?.scope),
+      supersedes: isOfStored ? replaced.id : (own?.supersedes ?? before?.supersedes),
+      evidence: [...(before?.evidence ?? []), evidence],
+    };
+    const topic = topicOfRule(content, this.#names);
+    this.#rules.set(id, { item, known: { ...this.#asKnown(asNoteItem(content), at), type: 'rule', id, topic } });
   }
 
   /** Confirms a fact. What the statement changes beside it was perhaps replaced when the fact was stored. */
@@ -126,36 +173,38 @@ export class Notebook {
     known: Known,
     { at, evidence, changed }: { at: Date; evidence: Evidence; changed: readonly Relative[] },
   ): void {
-    const own = [...this.#facts.values()].find((one) => one.known === known);
+    const own = [...this.#facts.values(), ...this.#rules.values()].find((one) => one.known === known);
     if (own !== undefined) {
       if (!own.item.evidence.some((one) => one.episode_id === evidence.episode_id)) own.item.evidence.push(evidence);
     } else if (known.since <= at) {
       const before = this.#confirmations.get(known.id);
-      const older = changed.filter((one) => one.known.isStored && one.known.since < known.since);
-      const mayChange = older.map((one) => one.known.id).slice(0, reviewLimit);
+      const older = changed.filter(
+        (one) => one.known.isStored && one.known.since < known.since && one.known.type === known.type,
+      );
+      const mayChange = known.type === 'rule' ? [] : older.slice(0, reviewLimit).map((one) => asPossibleChange(one));
       this.#confirmations.set(known.id, {
-        target_type: 'fact',
+        target_type: known.type,
         target_id: known.id,
-        may_change: [...new Set([...listIds(before?.may_change), ...mayChange])],
+        may_change: [...listPossible(before?.may_change), ...mayChange],
         evidence: [...(before?.evidence ?? []), evidence],
       });
     }
   }
 
-  #replace(known: Known, fact: NewFact, at: Date, mayChange: readonly Known[]): void {
+  #replace(known: Known, fact: NewFact, at: Date, mayChange: readonly Relative[]): void {
     if (!known.isStored) {
       this.#facts.delete(known.id);
       this.#keep(fact, at, mayChange);
     } else if (isKey(known, fact.subject, fact.predicate)) this.#keep(fact, at, mayChange);
     else {
       const { content, permanence, importance, evidence } = fact;
-      const ids = mayChange.filter(({ isStored }) => isStored).map(({ id }) => id);
+      const stored = mayChange.filter((one) => one.known.isStored);
       this.#updates.set(known.id, {
         target_id: known.id,
         content,
         permanence,
         importance,
-        may_change: ids.slice(0, reviewLimit),
+        may_change: stored.slice(0, reviewLimit).map((one) => asPossibleChange(one)),
         evidence,
       });
     }
@@ -170,7 +219,7 @@ export class Notebook {
     else this.#updates.set(other.id, { target_id: other.id, content: asEnded(other.content), evidence: [evidence] });
   }
 
-  #keep(item: NewFact, at: Date, mayChange: readonly Known[] = []): void {
+  #keep(item: NewFact, at: Date, mayChange: readonly Relative[] = []): void {
     const key = JSON.stringify([memoryKey(item.subject), memoryKey(item.predicate)]);
     // Deleted first, so that the order is that of what was said last.
     this.#facts.delete(key);
@@ -178,9 +227,20 @@ export class Notebook {
     this.#facts.set(key, { item, known, mayChange: mayChange.slice(0, reviewLimit) });
   }
 
-  #asKnown({ subject, predicate, content }: NewFact, at: Date): Known {
+  #asKnown({ subject, predicate, content }: Pick<NewFact, 'subject' | 'predicate' | 'content'>, at: Date): Known {
     const topic = topicOfFact({ subject, predicate, content }, this.#names);
-    return { id: content, subject, predicate, content, topic, since: at, replacedAt: null, isStored: false };
+    return {
+      type: 'fact',
+      scope: globalScope,
+      id: content,
+      subject,
+      predicate,
+      content,
+      topic,
+      since: at,
+      replacedAt: null,
+      isStored: false,
+    };
   }
 }
 
@@ -191,6 +251,20 @@ function isOutdated(relatives: readonly Relative[], sameKey: Known | undefined, 
     if (known.replacedAt !== null) return repeats >= least.confirm && known.replacedAt > at;
     return known.since > at && changes >= least.review;
   });
+}
+
+function findRepeated(live: readonly Relative[], at: Date): Relative | undefined {
+  return live
+    .filter((one) => one.repeats >= least.confirm || isOfSession(one, at))
+    .toSorted((a, b) => b.repeats - a.repeats)[0];
+}
+
+/** Finds what a statement replaces without a review. */
+function findCertain(changed: readonly Relative[], topic: Topic): Relative | undefined {
+  return changed.find(
+    ({ known, changes }) =>
+      changes >= least.supersede && (known.type === 'rule' || !isPart(known.topic, topic)) && mayReplace(known, topic),
+  );
 }
 
 /** What an agent stored in the same session of the same matter is better than a sentence about it, and only confirmed. */
@@ -214,6 +288,12 @@ function isBefore({ since, isStored }: Known, at: Date): boolean {
   return since < at || (!isStored && since <= at);
 }
 
+/** What begins later is compared as it will read then: the review that it opens counts from that day on. */
+function asOfItsBeginning(content: string, at: Date): string {
+  const { from } = readPeriod(content);
+  return from !== null && from > at ? leaveOutBeginning(content) : content;
+}
+
 /** What begins later, or ends, replaces nothing: what was known before holds until then, or again. */
 function isForGood(content: string, at: Date): boolean {
   const { from, until } = readPeriod(content);
@@ -231,8 +311,37 @@ function isPart(known: Topic, said: Topic): boolean {
   return isWithoutValues || own(known, said) > own(said, known) + 2;
 }
 
-function listIds(given: string | readonly string[] | null | undefined): readonly string[] {
+type PossibleChanges = Exclude<NewFact['may_change'], string | null | undefined>;
+
+function asPossibleChange({ known, changes }: Relative, id = known.id): PossibleChanges[number] {
+  return { id, likelihood: Number(changes.toFixed(3)) };
+}
+
+function listPossible(given: NewFact['may_change']): PossibleChanges {
   return typeof given === 'string' ? [given] : (given ?? []);
+}
+
+function asNoteItem(content: string): Pick<NewFact, 'subject' | 'predicate' | 'content'> {
+  return { subject: userSubject, predicate: notePredicate(content), content };
+}
+
+/** An instruction as a statement about the user. */
+function asNoteStatement(content: string, importance: number): FactStatement {
+  return {
+    says: 'fact',
+    subject: userSubject,
+    predicate: null,
+    value: '',
+    opposite: null,
+    isEnded: false,
+    isEvent: false,
+    isSpeech: false,
+    mayBeRule: true,
+    content,
+    permanence: 'standard',
+    importance,
+    threshold: null,
+  };
 }
 
 const confidences = { typed: 0.9, note: 0.85, unjudged: 0.6 };

@@ -1,4 +1,14 @@
-import { areDisjoint, countCommon, hasConflict, listValues, valueKinds, withoutNames, type Topic } from './topic.ts';
+import type { Alignment } from './word-vectors.ts';
+import {
+  areDisjoint,
+  countCommon,
+  hasConflict,
+  listValues,
+  valueKinds,
+  withoutFirst,
+  withoutNames,
+  type Topic,
+} from './topic.ts';
 
 const changing =
   /\b(?:now|moved|switched|changed|instead|rises|rose|raised|lowered|cut|as of|from \d|has become|became|took over|takes over|replaced|new|again|added|since|these days|back)\b/i;
@@ -14,8 +24,12 @@ const head = /^(?:User's|The|His|Her) (?<head>[\p{L}\p{N}' -]+?) (?:is|was|are|h
 const lengthLimit = 20;
 
 /** What a pair of sentences tells about their relation, beside their vectors. The order is that of the weights. */
-export function featuresOfPair(known: Topic, said: Topic): number[] {
+export function featuresOfPair(known: Topic, said: Topic, aligned: Alignment): number[] {
   return [
+    ...(Object.values(aligned) as number[]),
+    ...compareDenied(known, said),
+    bit(said.isCorrection),
+    bit(said.isCorrection) * aligned.noun,
     ...coverage(known.words, said.words),
     ...coverage(known.nouns, said.nouns),
     ...coverage(withoutNames(known.words, known), withoutNames(said.words, said)),
@@ -34,6 +48,7 @@ export function featuresOfPair(known: Topic, said: Topic): number[] {
     ...[past, pending].map((pattern) => bit(pattern.test(known.content))),
     bit(pending.test(known.content) && reached.test(said.content)),
     ...compareHeads(known, said),
+    ...compareFirst(known, said),
     ...comparison(known.first, said.first),
     ...comparison(known.later, said.later),
     bit(said.first.size === 0),
@@ -51,6 +66,15 @@ export function featuresOfPair(known: Topic, said: Topic): number[] {
   ];
 }
 
+/** Whether the newer sentence denies a word of the older, and whether that is a name or a value. */
+function compareDenied(known: Topic, said: Topic): [number, number] {
+  const values = new Set(valueKinds.flatMap((kind) => [...known.values[kind]]));
+  return [
+    bit(countCommon(said.denied, known.words) > 0),
+    bit(countCommon(said.denied, known.names) + countCommon(said.denied, values) > 0),
+  ];
+}
+
 function bit(holds: boolean): number {
   return holds ? 1 : 0;
 }
@@ -65,6 +89,31 @@ function coverage(one: ReadonlySet<string>, other: ReadonlySet<string>): [number
 function comparison(known: ReadonlySet<string>, said: ReadonlySet<string>): [number, number, number, number] {
   const common = countCommon(known, said);
   return [bit(common > 0), bit(areDisjoint(known, said)), bit(said.size > common), bit(known.size > common)];
+}
+
+/**
+ * Compares what two sentences begin with, "the night watchman", and what they say of it. A sentence about the same thing that
+ * says another of it changes it; one with another name before its verb is about somebody else.
+ */
+function compareFirst(known: Topic, said: Topic): number[] {
+  const common = countCommon(known.first, said.first);
+  const isOne = common > 0 && common === Math.max(known.first.size, said.first.size);
+  const isWithin = common > 0 && common === Math.min(known.first.size, said.first.size);
+  const plain = countCommon(withoutNames(known.first, known), withoutNames(said.first, said)) > 0;
+  const [names, otherNames] = [known, said].map((one) => new Set([...one.names].filter((name) => one.first.has(name))));
+  const isOtherName = areDisjoint(names ?? new Set(), otherNames ?? new Set());
+  const isOtherRest =
+    hasConflict(known, said) || areDisjoint(withoutFirst(known.names, known), withoutFirst(said.names, said));
+  return [
+    bit(isOne),
+    bit(isWithin),
+    bit(plain),
+    bit(isOtherName),
+    bit(isOne && areDisjoint(known.later, said.later)),
+    bit(isWithin && plain && !isOtherName && isOtherRest),
+    bit(isWithin && changing.test(said.content)),
+    bit(isWithin && known.isNegative !== said.isNegative),
+  ];
 }
 
 /** Whether two sentences begin with the same thing ("User's rent is …"), or with two that share no word. */

@@ -1,13 +1,9 @@
 import { modelKey, type Embedder } from '../../../../embedding/embedder.ts';
+import { isPlainChange, type Likelihoods } from './compare.ts';
 import { featuresOfPair } from './pair-features.ts';
 import { relationWeights } from './relation-weights.ts';
-import type { Topic } from './topic.ts';
-
-/** How likely a statement changes or ends a known one, and how likely it only repeats it. */
-export interface Likelihoods {
-  readonly changes: number;
-  readonly repeats: number;
-}
+import { withoutNames, type Topic } from './topic.ts';
+import { alignWords, type Alignment, type WordVectors } from './word-vectors.ts';
 
 export interface RelationHead {
   readonly bias: number;
@@ -29,6 +25,7 @@ export function canJudgeRelations({ model }: Pick<Embedder, 'model'>): boolean {
 export interface Compared {
   readonly topic: Topic;
   readonly vector: Float32Array;
+  readonly words: WordVectors;
 }
 
 export interface Candidate extends Compared {
@@ -36,43 +33,76 @@ export interface Candidate extends Compared {
   readonly isLater: boolean;
 }
 
+/** What reads plainly as a change is one, however else the two compare. */
+const plainChange: Likelihoods = { changes: 0.95, repeats: 0 };
+
 /** Judges what a statement is to each of the known sentences that are nearest to it. */
 export function judgeRelations(known: readonly Candidate[], said: Compared): Likelihoods[] {
-  const cosines = known.map(({ vector }) => cosineOf(vector, said.vector));
-  return known.map((one, place) => {
-    const standing = standingOf(cosines, place);
-    const [older, newer] = one.isLater ? [said, one] : [one, said];
-    const input = inputOf({ older, newer, standing, tells: sumOf(relationWeights.tells, newer.vector) });
-    return likelihoodsOf(relationWeights, input);
+  const tells = [said, ...known].map(({ vector }) => sumOf(relationWeights.tells, vector));
+  return inputsOf(known, said).map((input, place) => {
+    const told = tells[known[place]?.isLater === true ? place + 1 : 0] ?? 0;
+    const [older, newer] = known[place]?.isLater === true ? [said, known[place]] : [known[place], said];
+    if (older !== undefined && newer !== undefined && isPlainChange(older.topic, newer.topic)) return plainChange;
+    return likelihoodsOf(relationWeights, [told, ...input]);
   });
 }
 
-/** How near a sentence is, its place among those that are compared, and by how much it leads the others. */
-export type Standing = readonly [cosine: number, place: number, lead: number, isNearest: number];
+/**
+ * What the heads judge each pair by, apart from whether the newer tells of a change. A statement changes at most what is
+ * nearest to it, so the standing of a sentence among the others counts, by several measures.
+ */
+export function inputsOf(known: readonly (Compared & { isLater?: boolean })[], said: Compared): number[][] {
+  const ordered = known.map((one): [Compared, Compared] => (one.isLater === true ? [said, one] : [one, said]));
+  const aligned = ordered.map(([older, newer]) => alignWords(older.words, newer.words));
+  const shared = known.map(({ topic }) => weighShared(known, topic, said.topic));
+  const measures = known.map((one, place) => {
+    const { known: ofOlder, said: ofNewer, rest, noun } = aligned[place] as Alignment;
+    const { all, plain } = shared[place] as Shared;
+    return [cosineOf(one.vector, said.vector), ofOlder, ofNewer, rest, noun, all, plain];
+  });
+  return ordered.map(([older, newer], place) => {
+    const { all, plain, rarest, rarestPlain } = shared[place] as Shared;
+    return [
+      cosineOf(older.vector, newer.vector),
+      ...standingOf(measures, place),
+      all,
+      plain,
+      rarest,
+      rarestPlain,
+      ...featuresOfPair(older.topic, newer.topic, aligned[place] as Alignment),
+    ];
+  });
+}
 
 const lastPlace = 5;
 
-export function standingOf(cosines: readonly number[], place: number): Standing {
-  const cosine = cosines[place] ?? 0;
-  const others = cosines.filter((_, at) => at !== place);
-  const nearer = others.filter((one) => one > cosine).length;
-  const lead = others.length === 0 ? 0 : cosine - Math.max(...others);
-  return [cosine, Math.min(lastPlace, nearer) / lastPlace, lead, nearer === 0 ? 1 : 0];
+/** The place of a sentence among those that are compared, by each measure, and by how much it leads the others. */
+function standingOf(measures: readonly (readonly number[])[], place: number): number[] {
+  const own = measures[place] ?? [];
+  return own.flatMap((value, measure) => {
+    const others = measures.flatMap((one, at) => (at === place ? [] : (one[measure] ?? 0)));
+    const nearer = others.filter((one) => one > value).length;
+    const lead = others.length === 0 ? 0 : value - Math.max(...others);
+    return [Math.min(lastPlace, nearer) / lastPlace, lead, nearer === 0 ? 1 : 0];
+  });
 }
 
-/** What the heads judge a pair by. A statement changes at most what is nearest to it, so its standing counts. */
-export function inputOf({
-  older,
-  newer,
-  standing,
-  tells,
-}: {
-  older: Pick<Compared, 'topic'>;
-  newer: Pick<Compared, 'topic'>;
-  standing: Standing;
-  tells: number;
-}): number[] {
-  return [...standing, tells, ...featuresOfPair(older.topic, newer.topic)];
+interface Shared {
+  readonly all: number;
+  readonly plain: number;
+  readonly rarest: number;
+  readonly rarestPlain: number;
+}
+
+/** The words that two sentences share, each counted by how few of the compared sentences have it; with and without names. */
+function weighShared(known: readonly Compared[], one: Topic, said: Topic): Shared {
+  const weigh = (words: ReadonlySet<string>): number[] =>
+    [...words]
+      .filter((word) => one.words.has(word))
+      .map((word) => 1 / known.filter(({ topic }) => topic.words.has(word)).length);
+  const [all, plain] = [weigh(said.words), weigh(withoutNames(said.words, said))];
+  const sum = (weights: readonly number[]): number => weights.reduce((total, weight) => total + weight, 0);
+  return { all: sum(all), plain: sum(plain), rarest: Math.max(0, ...all), rarestPlain: Math.max(0, ...plain) };
 }
 
 /** A softmax over three outcomes, of which the last, neither, has weights of zero. */

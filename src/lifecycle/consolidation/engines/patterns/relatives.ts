@@ -1,11 +1,13 @@
-import { listNearestFacts } from '../../../../db/queries/near-facts.ts';
+import { listNearestKnown } from '../../../../db/queries/near-known.ts';
+import type { Embedding } from '../../../../embedding/embedder.ts';
 import type { MemoryContext } from '../../../../memory/context.ts';
 import { expectVersions, findVersionOf } from '../../../../memory/embedding-versions.ts';
 import { globalScope } from '../../../../memory/values.ts';
-import { compareWords } from './compare.ts';
+import { compareWords, type Likelihoods } from './compare.ts';
 import type { Known } from './known.ts';
-import { canJudgeRelations, cosineOf, judgeRelations, type Likelihoods } from './relation-judge.ts';
+import { canJudgeRelations, cosineOf, judgeRelations, type Compared } from './relation-judge.ts';
 import { countCommon, mayBeSame, mayConcern, type Topic } from './topic.ts';
+import { readWordVectors } from './word-vectors.ts';
 
 /** A known fact, and what a statement is likely to be to it. */
 export interface Relative extends Likelihoods {
@@ -19,7 +21,7 @@ const mostBy = { words: 6, vector: 8 };
 export class Relatives {
   readonly #context: MemoryContext;
   readonly #butler: string;
-  readonly #vectors = new Map<string, Float32Array>();
+  readonly #embedded = new Map<string, Embedding>();
 
   constructor(context: MemoryContext, butler: string) {
     this.#context = context;
@@ -37,11 +39,9 @@ export class Relatives {
     }
     const alike = pool.filter(({ topic }) => mayConcern(topic, said));
     const likely = new Set([...nearestByWords(alike, said), ...(await this.#nearestByVector(alike, said))]);
-    const vectors = await this.#embed([said, ...[...likely].map(({ topic }) => topic)]);
-    const candidates = [...likely].map(({ topic, since }, place) => {
-      return { topic, vector: vectors[place + 1] ?? noVector, isLater: since > at };
-    });
-    const judged = judgeRelations(candidates, { topic: said, vector: vectors[0] ?? noVector });
+    await this.#embed([said, ...[...likely].map(({ topic }) => topic)]);
+    const candidates = [...likely].map(({ topic, since }) => ({ ...this.#compared(topic), isLater: since > at }));
+    const judged = judgeRelations(candidates, this.#compared(said));
     return [...likely].flatMap((known, place) => {
       const likelihoods = judged[place];
       return likelihoods === undefined ? [] : { known, ...likelihoods };
@@ -51,13 +51,13 @@ export class Relatives {
   async #nearestByVector(alike: readonly Known[], said: Topic): Promise<Known[]> {
     const versions = await expectVersions(this.#context);
     const version = findVersionOf(versions, this.#context.embedder.model);
-    const [vector] = await this.#embed([said]);
-    if (vector === undefined) return [];
+    await this.#embed([said]);
+    const { vector } = this.#compared(said);
     const scopes = [globalScope, this.#butler];
     const near =
       version === undefined
         ? []
-        : await listNearestFacts(this.#context.db.client, { vector, version, scopes, limit: 2 * mostBy.vector });
+        : await listNearestKnown(this.#context.db.client, { vector, version, scopes, limit: 2 * mostBy.vector });
     const stored = new Map(alike.map((known) => [known.id, known]));
     const found = near.flatMap((id) => stored.get(id) ?? []).slice(0, mostBy.vector);
     return [...found, ...this.#nearestOfClaim(alike, vector)];
@@ -67,22 +67,27 @@ export class Relatives {
   #nearestOfClaim(alike: readonly Known[], vector: Float32Array): Known[] {
     return alike
       .filter(({ isStored }) => !isStored)
-      .map((known) => ({ known, cosine: cosineOf(this.#vectors.get(known.topic.content) ?? noVector, vector) }))
+      .map((known) => ({ known, cosine: cosineOf(this.#compared(known.topic).vector, vector) }))
       .toSorted((a, b) => b.cosine - a.cosine)
       .slice(0, mostBy.vector)
       .map(({ known }) => known);
   }
 
-  async #embed(topics: readonly Topic[]): Promise<Float32Array[]> {
+  async #embed(topics: readonly Topic[]): Promise<void> {
     const contents = [...new Set(topics.map(({ content }) => content))];
-    const lacking = contents.filter((content) => !this.#vectors.has(content) && content.trim() !== '');
+    const lacking = contents.filter((content) => !this.#embedded.has(content) && content.trim() !== '');
     const embedded = lacking.length === 0 ? [] : await this.#context.embedder.embed(lacking);
-    for (const [place, content] of lacking.entries()) this.#vectors.set(content, embedded[place]?.vector ?? noVector);
-    return topics.map(({ content }) => this.#vectors.get(content) ?? noVector);
+    for (const [place, content] of lacking.entries()) this.#embedded.set(content, embedded[place] ?? blank);
+  }
+
+  #compared(topic: Topic): Compared {
+    const { vector, tokens } = this.#embedded.get(topic.content) ?? blank;
+    return { topic, vector, words: readWordVectors(topic, tokens) };
   }
 }
 
-const noVector = new Float32Array();
+/** What a blank text is taken for: the model embeds none. */
+const blank: Embedding = { vector: new Float32Array(), tokens: null };
 
 /** Rare words tell more: each counts by how few of the facts have it. */
 function nearestByWords(pool: readonly Known[], said: Topic): Known[] {

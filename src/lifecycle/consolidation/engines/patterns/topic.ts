@@ -9,6 +9,8 @@ export interface Topic {
   readonly words: ReadonlySet<string>;
   /** Nouns and names, without those of its subject and without values. */
   readonly nouns: ReadonlySet<string>;
+  /** Nouns before the first verb or colon: what it is about. */
+  readonly head: ReadonlySet<string>;
   /** Nouns before the first verb, and after it. */
   readonly first: ReadonlySet<string>;
   readonly later: ReadonlySet<string>;
@@ -17,8 +19,24 @@ export interface Topic {
   /** Words for relatives, friends, colleagues and pets. */
   readonly kin: ReadonlySet<string>;
   readonly values: Values;
+  /** Its words that carry meaning, as a tokenizer without case and accents writes them, and what each is. */
+  readonly roles: ReadonlyMap<string, Role>;
+  /** Words and values that it says not to hold: "not the 9th", "instead of Monday". */
+  readonly denied: ReadonlySet<string>;
+  /** Of these, what it names beside what holds instead: "on the 19th, not on the 9th". */
+  readonly contrasted: ReadonlySet<string>;
+  /** It says that something known is wrong. */
+  readonly isCorrection: boolean;
   readonly isNegative: boolean;
   readonly isEnded: boolean;
+}
+
+/** What a word is in its sentence. */
+export interface Role {
+  readonly word: string;
+  readonly kind: 'value' | 'name' | 'noun' | 'verb' | 'other';
+  /** It stands before the first verb. */
+  readonly isFirst: boolean;
 }
 
 export const valueKinds = ['weekdays', 'months', 'times', 'numbers'] as const;
@@ -36,30 +54,53 @@ const negations =
 const kin =
   /^(?:wife|husband|partner|mother|father|mum|dad|parents?|sister|brother|son|daughter|child|children|kids?|baby|grand\p{L}+|aunt|uncle|cousin|nephew|niece|friend|colleague|boss|manager|neighbours?|flatmate|dog|cat|horse|twins?|stepson|stepdaughter|fiancée?|\p{L}+-in-law)$/u;
 
+const denials =
+  /^(?:not|instead|rather|than|longer|nor|never|unlike|replac\p{L}+|left|leaves|gave|given|giving|stop\p{L}*|cancel\p{L}*|drop\p{L}*|retired|from|whereas)$/u;
+/** What is denied stands among so many words after the word that denies it. */
+const denialReach = 5;
+const corrections =
+  /\b(?:correct(?:ed|ion|s)|mistake|mistaken|wrong(?:ly)?|misread|mishe[ae]rd?|misunderst\w+|mix(?:ed|es)? (?:\w+ )?up|confus(?:ed|ion)|actually|straight|turns out|turned out|slip|error|meant|swapped|after all|fix|rather than|whereas)\b|, not\b|\bnot (?:\w+ ){1,4}but\b|^(?:it|that) (?:is|was) .{2,40} (?:that|who|which)\b|\bit is$/i;
+
+function createValues(): Record<keyof Values, Set<string>> {
+  return { weekdays: new Set(), months: new Set(), times: new Set(), numbers: new Set() };
+}
+
 export function topicOf(subject: string, content: string, predicate: string | null): Topic {
   const sentence = predicate === null ? content : sentenceOf({ subject, predicate, content });
   const tokens = tag(sentence);
   const own = new Set(splitWords(subject).map(stem));
   const [words, nouns, names] = [new Set<string>(), new Set<string>(), new Set<string>()];
   const [first, later, verbs, kinWords] = [new Set<string>(), new Set<string>(), new Set<string>(), new Set<string>()];
-  const values = {
-    weekdays: new Set<string>(),
-    months: new Set<string>(),
-    times: new Set<string>(),
-    numbers: new Set<string>(),
-  };
+  const values = createValues();
+  const head = new Set<string>();
   let hasVerb = false;
+  let isHead = true;
+  const roles = new Map<string, Role>();
+  const denied = new Set<string>();
+  const contrasted = new Set<string>();
+  let [deniedUntil, contrastedUntil] = [-1, -1];
   for (const [place, token] of tokens.entries()) {
     const { lower, pos } = token;
     hasVerb ||= place > 0 && (pos === 'VERB' || pos === 'AUX');
+    isHead &&= !hasVerb && lower !== ':';
+    if (pos === 'PUNCT') contrastedUntil = -1;
+    if (isContrast(tokens, place)) contrastedUntil = place + denialReach;
     if (!/[\p{L}\p{N}]/u.test(lower) || lower.startsWith("'")) continue;
-    if (readValue(token, values) || stopWords.has(lower)) continue;
-    const word = stem(lower);
+    const isDenial = denials.test(lower);
+    const value = readValue(token, values);
+    const isValue = value !== null;
+    const word = value ?? stem(lower);
+    if (place <= deniedUntil && (isValue || !stopWords.has(lower))) denied.add(word);
+    if (place <= contrastedUntil && (isValue || !stopWords.has(lower))) contrasted.add(word);
+    if (isDenial) deniedUntil = place + denialReach;
+    if (isValue || !stopWords.has(lower)) addRoles(roles, token, { place, isValue, isFirst: !hasVerb });
+    if (isValue || stopWords.has(lower)) continue;
     words.add(word);
     if (kin.test(lower)) kinWords.add(word);
     if (pos === 'VERB') verbs.add(word);
     if (isName(token, place)) names.add(word);
     if (/^(?:NOUN|PROPN)$/.test(pos)) (hasVerb ? later : first).add(word);
+    if (isHead && /^(?:NOUN|PROPN)$/.test(pos)) head.add(word);
     if (/^(?:NOUN|PROPN|X)$/.test(pos) && !own.has(word)) nouns.add(word);
   }
   return {
@@ -68,15 +109,74 @@ export function topicOf(subject: string, content: string, predicate: string | nu
     length: tokens.length,
     words,
     nouns,
+    head,
     first,
     later,
     verbs,
     names,
     kin: kinWords,
     values,
+    roles,
+    denied,
+    contrasted,
+    isCorrection: corrections.test(sentence),
     isNegative: negations.test(sentence),
     isEnded: endings.test(sentence),
   };
+}
+
+/** Whether a word begins what does not hold: "…, not …", "instead of …", "rather than …". */
+function isContrast(tokens: readonly Token[], place: number): boolean {
+  const [own, before] = [tokens[place]?.lower, tokens[place - 1]];
+  if (own === 'not') return before?.pos === 'PUNCT';
+  return (own === 'of' && before?.lower === 'instead') || (own === 'than' && before?.lower === 'rather');
+}
+
+/** Whether a sentence says of the same matter that a word or value of the known one does not hold. */
+export function corrects(known: Topic, said: Topic): boolean {
+  const stated = new Set([...known.words, ...valueKinds.flatMap((kind) => [...known.values[kind]])]);
+  const isDenied = [...said.contrasted].some((word) => stated.has(word) && !known.denied.has(word));
+  const others = [...withoutNames(said.words, said)].filter((word) => !said.contrasted.has(word));
+  return isDenied && others.some((word) => known.words.has(word));
+}
+
+const present = /\b(?:now|nowadays|these days|currently|since|as of|no longer|instead|new|has become|became)\b/i;
+
+/**
+ * Whether a sentence says what holds now of the very thing that the known one is about, "the emergency contact", and names
+ * another person, place, day or number.
+ */
+export function restates(known: Topic, said: Topic): boolean {
+  if (!present.test(said.content) || areDisjoint(known.verbs, said.verbs)) return false;
+  const [own, other] = [withoutNames(known.head, known), withoutNames(said.head, said)];
+  if (own.size === 0 || other.size === 0 || !isNested(own, other)) return false;
+  const [ownHead, otherHead] = [known, said].map(({ names, kin: relatives, head }) => {
+    return new Set([...names, ...relatives].filter((word) => head.has(word)));
+  }) as [Set<string>, Set<string>];
+  const isOneHead = ownHead.size === otherHead.size && isNested(ownHead, otherHead);
+  const areOtherNames = areDisjoint(withoutHead(known.names, known), withoutHead(said.names, said));
+  return isOneHead && (areOtherNames || hasConflict(known, said));
+}
+
+function withoutHead(words: ReadonlySet<string>, { head }: Topic): Set<string> {
+  return new Set([...words].filter((word) => !head.has(word)));
+}
+
+/** Leaves out what stands before the first verb. */
+export function withoutFirst(words: ReadonlySet<string>, { first }: Topic): Set<string> {
+  return new Set([...words].filter((word) => !first.has(word)));
+}
+
+function addRoles(
+  roles: Map<string, Role>,
+  token: Token,
+  { place, isValue, isFirst }: { place: number; isValue: boolean; isFirst: boolean },
+): void {
+  const kinds = { NOUN: 'noun', X: 'noun', ADJ: 'noun', VERB: 'verb' } as const;
+  const own = isName(token, place) ? 'name' : (kinds[token.pos as keyof typeof kinds] ?? 'other');
+  const kind = isValue ? 'value' : own;
+  const plain = token.lower.normalize('NFD').replace(/\p{M}/gu, '');
+  for (const word of plain.match(/[\p{L}\p{N}]+/gu) ?? []) if (word !== 's') roles.set(word, { word, kind, isFirst });
 }
 
 /** A fact as a sentence: "User's stable: Nybø". Where the content is a sentence, the predicate only repeats its words. */
@@ -123,21 +223,24 @@ const numberWords: ReadonlyMap<string, string> = new Map([
   ['midnight', '0'],
 ]);
 
-/** Adds a weekday, month, time or number to the values; false for any other word. */
-function readValue({ text, lower }: Token, values: Record<keyof Values, Set<string>>): boolean {
+/** Adds a weekday, month, time or number to the values, and returns what it added last; null for any other word. */
+function readValue({ text, lower }: Token, values: Record<keyof Values, Set<string>>): string | null {
+  const add = (kind: keyof Values, value: string): string => {
+    values[kind].add(value);
+    return value;
+  };
   const day = weekday.exec(lower)?.groups?.['day'];
   const date = isoDate.exec(lower)?.groups;
   const number = digits.exec(lower)?.groups?.['number'] ?? numberWords.get(lower);
-  if (day !== undefined) values.weekdays.add(day);
-  else if (months.includes(lower) && /^\p{Lu}/u.test(text)) values.months.add(lower);
-  else if (/^\d{1,2}:\d\d/.test(lower)) values.times.add(lower);
-  else if (date !== undefined) {
-    values.months.add(months[Number(date['month']) - 1] ?? '');
-    values.numbers.add(String(Number(date['day'])));
-  } else if (number !== undefined) values.numbers.add(number.replace(/[.,]$/, ''));
-  else if (/^\d/.test(lower)) values.numbers.add(lower);
-  else return false;
-  return true;
+  if (day !== undefined) return add('weekdays', day);
+  if (months.includes(lower) && /^\p{Lu}/u.test(text)) return add('months', lower);
+  if (/^\d{1,2}:\d\d/.test(lower)) return add('times', lower);
+  if (date !== undefined) {
+    add('months', months[Number(date['month']) - 1] ?? '');
+    return add('numbers', String(Number(date['day'])));
+  }
+  if (number !== undefined) return add('numbers', number.replace(/[.,]$/, ''));
+  return /^\d/.test(lower) ? add('numbers', lower) : null;
 }
 
 function splitWords(text: string): string[] {
