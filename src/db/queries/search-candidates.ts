@@ -6,7 +6,7 @@ import { milliseconds } from '../sql/moments.ts';
 import { whereMemory } from '../sql/memory-filter.ts';
 import { pastRows } from '../sql/search-rows.ts';
 import type { Candidate, CandidateQuery } from './candidate.ts';
-import { readByIndexes, readEachRow, type CandidateSource } from '../sql/search-candidate-sources.ts';
+import { askedNames, readByIndexes, readEachRow, type CandidateSource } from '../sql/search-candidate-sources.ts';
 import { endsWithQuestion, selectLentEpisodes, withPastNeighbours } from '../sql/search-neighbours.ts';
 import { setSearch, type SearchSettings } from '../sql/search-settings.ts';
 
@@ -191,7 +191,7 @@ function tellsAmount({ asksAmount }: CandidateQuery): Prisma.Sql {
 function mentions(type: MemoryType, { about }: CandidateQuery): Prisma.Sql {
   return about === null || about.names.length === 0 || type === 'episode'
     ? Prisma.sql`false`
-    : Prisma.sql`m.search_vector @@ (SELECT names FROM asked)`;
+    : Prisma.sql`m.search_vector @@ ${askedNames}`;
 }
 
 /**
