@@ -26,24 +26,20 @@ export function packSigns({ pieces, values }: TokenVectors): Uint8Array {
 
 /**
  * Measures how well a memory has each word of a question, -1 to 1: for each piece of the question the cosine with the
- * nearest piece of the memory, and the weighted mean of these. The pieces of a memory are known by their signs, which tell
- * them apart nearly as well as their values. Null where either has no piece that counts.
+ * nearest piece of the memory. The pieces of a memory are known by their signs, which tell them apart nearly as well as
+ * their values. Null where either has no piece.
  */
-export function compareTokens(
-  { pieces, values }: TokenVectors,
-  weights: readonly number[],
-  packed: Uint8Array,
-): number | null {
+export function compareTokens({ pieces, values }: TokenVectors, packed: Uint8Array): number[] | null {
   const dimensions = pieces.length === 0 ? 0 : values.length / pieces.length;
   const signs = unpackSigns(packed, dimensions);
-  let [sum, all] = [0, 0];
-  for (let token = 0; token < pieces.length; token++) {
-    const row = values.subarray(token * dimensions, (token + 1) * dimensions);
-    const weight = weights[token] ?? 0;
-    all += weight;
-    if (weight > 0) sum += weight * findNearest(row, signs);
-  }
-  return all === 0 || signs.length === 0 ? null : sum / all;
+  if (signs.length === 0) return null;
+  return pieces.map((_, token) => findNearest(values.subarray(token * dimensions, (token + 1) * dimensions), signs));
+}
+
+/** Returns the weighted mean of what `compareTokens` measured; null where no piece counts. */
+export function averageTokens(similarities: readonly number[], weights: readonly number[]): number | null {
+  const all = weights.reduce((sum, weight) => sum + weight, 0);
+  return all === 0 ? null : similarities.reduce((sum, one, place) => sum + one * (weights[place] ?? 0), 0) / all;
 }
 
 function findNearest(row: Int8Array, signs: Int8Array): number {

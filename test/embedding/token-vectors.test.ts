@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareTokens, packSigns, type TokenVectors } from '../../src/embedding/token-vectors.ts';
+import { averageTokens, compareTokens, packSigns, type TokenVectors } from '../../src/embedding/token-vectors.ts';
 
 function tokensOf(...rows: number[][]): TokenVectors {
   return { pieces: rows.map((_, place) => `piece${place}`), values: Int8Array.from(rows.flat()) };
@@ -18,8 +18,8 @@ describe('word pieces that are kept', () => {
   });
 
   it('are as near as their signs agree', () => {
-    const own = compareTokens(tokensOf([...east]), [1], packSigns(tokensOf([...east])));
-    const opposite = compareTokens(tokensOf([...east]), [1], packSigns(tokensOf([...west])));
+    const [own] = compareTokens(tokensOf([...east]), packSigns(tokensOf([...east]))) ?? [];
+    const [opposite] = compareTokens(tokensOf([...east]), packSigns(tokensOf([...west]))) ?? [];
 
     expect(own).toBeGreaterThan(0.6);
     expect(opposite).toBeLessThan(-0.6);
@@ -27,16 +27,16 @@ describe('word pieces that are kept', () => {
 
   it('answer each word of a question by the nearest of theirs, and the words by their weights', () => {
     const kept = packSigns(tokensOf([...west], [...north]));
-    const first = compareTokens(tokensOf([...west]), [1], kept) ?? Number.NaN;
-    const second = compareTokens(tokensOf([...east]), [1], kept) ?? Number.NaN;
+    const similarities = compareTokens(tokensOf([...west], [...east]), kept) ?? [];
+    const [first = Number.NaN, second = Number.NaN] = similarities;
 
     expect(first).toBeGreaterThan(second);
-    expect(compareTokens(tokensOf([...west], [...east]), [3, 1], kept)).toBeCloseTo((3 * first + second) / 4, 10);
+    expect(averageTokens(similarities, [3, 1])).toBeCloseTo((3 * first + second) / 4, 10);
   });
 
   it('cannot be compared where there are none, or where no word counts', () => {
-    expect(compareTokens(tokensOf([...east]), [1], new Uint8Array())).toBeNull();
-    expect(compareTokens(tokensOf(), [], packSigns(tokensOf([...east])))).toBeNull();
-    expect(compareTokens(tokensOf([...east]), [0], packSigns(tokensOf([...east])))).toBeNull();
+    expect(compareTokens(tokensOf([...east]), new Uint8Array())).toBeNull();
+    expect(compareTokens(tokensOf(), packSigns(tokensOf([...east])))).toBeNull();
+    expect(averageTokens([0.5], [0])).toBeNull();
   });
 });

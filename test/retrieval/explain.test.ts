@@ -58,7 +58,7 @@ describe('a memory that comes', () => {
         relevance: expect.closeTo(1, 1),
         parts: {
           composite: { importance: 0.5 },
-          match: { keywordRank: 1, coverage: 1, subjectPenalty: expect.closeTo(0, 1) },
+          match: { keywordRank: 1, coverage: 1, subjectPenalty: expect.closeTo(0.06, 2) },
         },
       },
     });

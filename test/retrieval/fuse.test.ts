@@ -24,6 +24,7 @@ function candidate(id: string, changes: Partial<Candidate> = {}): Candidate {
     mentions: false,
     namesSomebody: false,
     sessionId: null,
+    sources: null,
     asks: false,
     tellsTime: false,
     tellsAmount: false,

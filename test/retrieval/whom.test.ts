@@ -61,6 +61,34 @@ describe('whom a question is about', () => {
     expect(resolve('What does Anders own?')).toMatchObject({ kind: 'named', subjects: new Set(['anders_moe']) });
   });
 
+  it('is not whom a subject only belongs to', () => {
+    const sister: Introduction = { subject: "Ulrik's sister Vigdis", content: "Ulrik's sister Vigdis binds books" };
+
+    expect(resolve("What is Ulrik's trade?", [sister])).toMatchObject({ kind: 'mentioned' });
+    expect(resolve("What is Vigdis's trade?", [sister])).toMatchObject({ names: ['ulrik', 'sister', 'vigdis'] });
+  });
+
+  it('may be the user, as long as nothing tells what the user is called or introduces the person', () => {
+    const unnamed: Introduction[] = [
+      { subject: 'Torbjørn Lie', content: 'Torbjørn Lie, 58, mends nets at Kalvåg' },
+      { subject: 'user', content: "User's son Eirik fishes for cod" },
+      { subject: 'Eirik', content: 'Eirik owns a red boat' },
+    ];
+
+    expect(resolve('Where does Torbjørn work?', unnamed).kind).toBe('perhapsUser');
+    expect(resolve('What does Eirik own?', unnamed).kind).toBe('named');
+    expect(resolve("What does Torbjørn's son do?", unnamed)).toMatchObject({ kind: 'relation', names: ['eirik'] });
+    const named = { subject: 'user', content: 'User introduced herself as Ingrid Moe' };
+    expect(resolve('Where does Torbjørn work?', [...unnamed, named]).kind).toBe('named');
+    expect(resolve('Where does Ingrid work?', [...unnamed, named]).kind).toBe('user');
+  });
+
+  it('is a child by the sentence that names all children', () => {
+    const children = { subject: 'user', content: 'User has two children: Aksel and Liv' };
+
+    expect(resolve('What does my son do?', [children])).toMatchObject({ kind: 'relation', names: ['aksel'] });
+  });
+
   it('is somebody who is mentioned and no subject', () => {
     expect(resolve('When do we meet Kjersti?')).toMatchObject({ kind: 'mentioned', names: ['kjersti'] });
   });

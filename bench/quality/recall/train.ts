@@ -1,37 +1,14 @@
 // node --import tsx bench/quality/recall/train.ts: fits the weights of the judge of recalls to the development questions and
-// writes them. First prints how well weights do that were fitted to the other half of the questions.
+// writes them. First prints how well weights do on questions that they were not fitted to: those of the other half, and
+// those of a month by the other months.
 // RECALL_FEATURES names a file to keep the measured features in, so that a second run need not ask again.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { MemoryContext } from '../../../src/memory/context.ts';
-import { measureQuestion } from '../../../src/retrieval/pipeline/judge.ts';
-import {
-  classifySubject,
-  featureNames,
-  measureFeatures,
-  subjectClasses,
-} from '../../../src/retrieval/pipeline/match-features.ts';
-import { matchTokens } from '../../../src/retrieval/pipeline/match-tokens.ts';
-import { rankMatches, type RankedMatches } from '../../../src/retrieval/pipeline/rank-matches.ts';
-import { Stopwatch } from '../../../src/retrieval/pipeline/stopwatch.ts';
-import { prepareRecall } from '../../../src/retrieval/recall.ts';
+import { featureNames, subjectClasses } from '../../../src/retrieval/pipeline/match-features.ts';
 import { relevanceFloor } from '../../../src/retrieval/pipeline/score.ts';
 import { packageRoot } from '../../../src/shared/package-root.ts';
-import { questionsFor, readRecallData, type RecallQuestion } from './data.ts';
-import { dot, fitLogistic, fitRanking, type Ranking } from './fit.ts';
-import { withStore } from './store.ts';
-
-/** What was measured of a question. */
-interface Measured extends Ranking {
-  id: string;
-  store: string;
-  kind: 'answerable' | 'unrelated' | 'near';
-  /** Features of the question alone, the last of which is the constant. */
-  question: number[];
-}
-
-const kinds = ['named', 'relation', 'user', 'mentioned', 'self', 'pronoun', 'open'] as const;
-const gateNames = ['named', 'personal', 'unknownName', 'unknownWords', 'logDocuments', 'constant'] as const;
+import { dot, fitLogistic, fitRanking } from './fit.ts';
+import { gateNames, kinds, measureAll, type Measured } from './measure.ts';
 
 /** Where the fit starts, and what it is drawn to where the questions say little. */
 const startFeatures: Partial<Record<(typeof featureNames)[number], number>> = {
@@ -42,9 +19,13 @@ const startFeatures: Partial<Record<(typeof featureNames)[number], number>> = {
   ownWords: 0.27,
   glossWords: 0.48,
   namesWhom: 0.16,
+  lentSimilarity: 0.4,
+  lentTokens: 0.4,
+  lentWords: 0.4,
 };
 const startPenalties = {
   named: 0.5,
+  perhapsUser: 0.25,
   relation: 0.38,
   user: 0.25,
   mentioned: 0.06,
@@ -54,7 +35,7 @@ const startPenalties = {
 };
 
 function startSubject(kind: (typeof kinds)[number], subject: (typeof subjectClasses)[number]): number {
-  const isOfPerson = kind === 'named' || kind === 'relation';
+  const isOfPerson = kind === 'named' || kind === 'perhapsUser' || kind === 'relation';
   const elsewhere = isOfPerson ? 0 : 1;
   const fits = {
     about: 1,
@@ -75,73 +56,39 @@ const start = [
 ];
 const pulls = start.map((_, place) => (place < featureNames.length ? 0.01 : 0.02));
 
-async function measureAll(): Promise<Measured[]> {
-  const data = readRecallData('development');
-  const measured: Measured[] = [];
-  for (const [name, memories] of data.stores) {
-    const { questions, unrelated, near } = questionsFor(data, name);
-    await withStore(memories, async (context, keys) => {
-      for (const [kind, asked] of Object.entries({ answerable: questions, unrelated, near }))
-        for (const question of asked) {
-          const one = await measure(context, question, keys);
-          measured.push({ ...one, id: question.id, store: String(name), kind: kind as Measured['kind'] });
-        }
-    });
-    process.stdout.write(`${name}: measured\n`);
-  }
-  return measured;
-}
-
-async function measure(context: MemoryContext, { q, answers = [] }: RecallQuestion, keys: ReadonlyMap<string, string>) {
-  const search = prepareRecall(context, { topic: q, limit: 5, minConfidence: 0 });
-  const stopwatch = new Stopwatch();
-  const { matches } = await rankMatches(context, [search], stopwatch);
-  const [found] = await matchTokens(context, [search], matches, stopwatch);
-  const { ranked, evidence } = found as RankedMatches;
-  const judged = ranked.flatMap(({ memory, parts: { match } }) => (match === null ? [] : [{ memory, match }]));
-  const rows = judged.map(({ memory, match }) => {
-    const features = measureFeatures(memory, match, evidence);
-    const subject = classifySubject(memory, evidence.whom);
-    const subjects = kinds.flatMap((kind) =>
-      subjectClasses.map((one) => Number(evidence.whom?.kind === kind && one === subject)),
-    );
-    return [...featureNames.map((name) => round(features[name])), ...subjects];
-  });
-  const isRight = judged.map(({ memory }) => answers.includes(keys.get(memory.id) ?? ''));
-  const question = measureQuestion(evidence);
-  // The best of a start are enough: the others would not come first.
-  const best = rows.map((row, place) => ({ row, place })).toSorted((a, b) => dot(start, b.row) - dot(start, a.row));
-  const places = best.slice(0, mostRanked).map(({ place }) => place);
-  return {
-    rows: places.map((place) => rows[place] ?? []),
-    isRight: places.map((place) => isRight[place] === true),
-    question: gateNames.map((name) => round(question[name] ?? 0)),
-  };
-}
-
-const mostRanked = 50;
-
-function round(value: number): number {
-  return Number(value.toFixed(4));
-}
-
 interface Fitted {
   ranking: number[];
   /** The weight of the match score, then those of the question. */
   gate: number[];
 }
 
+const isOfMonth = ({ store }: Measured): boolean => store.startsWith('month');
+
+/** What a question weighs. The stores of 200 and 2,000 share their questions, and a month is small. */
+function weigh(one: Measured): number {
+  const ofStore = one.store === '2000' ? 0.5 : isOfMonth(one) ? 0.3 : 1;
+  return ofStore * (one.kind === 'answerable' ? 1 : 0.7);
+}
+
+/**
+ * What a question weighs for the gate: an unrelated one the more, the more memories there are. Otherwise the bound on how
+ * many of them are answered would be used up in a large store and left unused in a small one.
+ */
+function weighForGate(one: Measured): number {
+  const size = one.documents / 200;
+  return weigh(one) * (one.kind === 'unrelated' ? size ** (size < 1 ? 0.8 : 0.4) : 1);
+}
+
 function fit(measured: readonly Measured[]): Fitted {
-  const weigh = ({ store, kind }: Measured): number => (store === '2000' ? 0.5 : 1) * (kind === 'answerable' ? 1 : 0.7);
   const answerable = measured.filter(({ kind, isRight }) => kind === 'answerable' && isRight.includes(true));
   const ranking = asPenalties(fitRanking(answerable, { start, pulls, weights: answerable.map(weigh) }));
   // Near questions are answered sensibly in part: they say nothing about the gate.
   const gated = measured.filter(({ kind, rows }) => kind !== 'near' && rows.length > 0);
   const first = gated.map((one) => findFirst(one, ranking));
   const gate = fitLogistic(
-    first.map(({ score }, place) => [score, ...(gated[place]?.question ?? [])]),
+    first.map(({ score, type }, place) => [score, ...type, ...(gated[place]?.question ?? [])]),
     first.map(({ isRight }) => isRight),
-    { weights: gated.map(weigh), pull: 0.5 },
+    { weights: gated.map(weighForGate), pull: 0.5 },
   );
   return { ranking, gate };
 }
@@ -156,16 +103,31 @@ function asPenalties(ranking: readonly number[]): number[] {
   return shifted;
 }
 
-function findFirst({ rows, isRight }: Measured, ranking: readonly number[]): { score: number; isRight: boolean } {
+interface First {
+  score: number;
+  /** Whether it is a rule, and whether it is a note. */
+  type: number[];
+  isRight: boolean;
+}
+
+const typeFeatures = ['isRule', 'isNote'] as const;
+
+function findFirst({ rows, isRight }: Measured, ranking: readonly number[]): First {
   const scores = rows.map((row) => dot(ranking, row));
   const score = Math.max(...scores);
-  return { score, isRight: isRight[scores.indexOf(score)] === true };
+  const place = scores.indexOf(score);
+  const type = typeFeatures.map((name) => rows[place]?.[featureNames.indexOf(name)] ?? 0);
+  return { score, type, isRight: isRight[place] === true };
 }
 
 interface Outcome {
   store: string;
   kind: Measured['kind'];
-  relevance: number;
+  /** Whether a memory answers it at all: consolidation does not keep everything of a month. */
+  isStored: boolean;
+  isAnswered: boolean;
+  isRightWithoutGate: boolean;
+  /** Whether the first result, and one of the first three, answers it and passes the gate. */
   isFirst: boolean;
   isAmongThree: boolean;
 }
@@ -173,14 +135,19 @@ interface Outcome {
 function ask(one: Measured, { ranking, gate }: Fitted): Outcome {
   const scores = one.rows.map((row) => dot(ranking, row));
   const order = scores.map((_, place) => place).toSorted((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0));
-  const z = dot(gate, [scores[order[0] ?? 0] ?? 0, ...one.question]);
+  const { type } = findFirst(one, ranking);
+  const relevanceAt = (place: number): number =>
+    1 / (1 + Math.exp(-dot(gate, [scores[place] ?? 0, ...type, ...one.question])));
   const isRight = (place: number): boolean => one.isRight[place] === true;
+  const isShown = (place: number): boolean => isRight(place) && relevanceAt(place) >= relevanceFloor;
   return {
-    store: one.store,
+    store: isOfMonth(one) ? 'months' : one.store,
     kind: one.kind,
-    relevance: one.rows.length === 0 ? 0 : 1 / (1 + Math.exp(-z)),
-    isFirst: order.slice(0, 1).some(isRight),
-    isAmongThree: order.slice(0, 3).some(isRight),
+    isStored: one.isRight.includes(true),
+    isAnswered: order.slice(0, 1).some((place) => relevanceAt(place) >= relevanceFloor),
+    isRightWithoutGate: order.slice(0, 1).some(isRight),
+    isFirst: order.slice(0, 1).some(isShown),
+    isAmongThree: order.slice(0, 3).some(isShown),
   };
 }
 
@@ -189,23 +156,25 @@ function describe(outcomes: readonly Outcome[]): string {
   return stores
     .map((store) => {
       const share = (kind: Measured['kind'], holds: (outcome: Outcome) => boolean): string => {
-        const those = outcomes.filter((outcome) => outcome.store === store && outcome.kind === kind);
-        return `${((100 * those.filter(holds).length) / Math.max(1, those.length)).toFixed(1)} %`;
+        const those = outcomes.filter((one) => one.store === store && one.kind === kind);
+        const counted = store === 'months' && kind === 'answerable' ? those.filter(({ isStored }) => isStored) : those;
+        return `${((100 * counted.filter(holds).length) / Math.max(1, counted.length)).toFixed(1)} %`;
       };
-      const isPassed = ({ relevance }: Outcome): boolean => relevance >= relevanceFloor;
       return [
-        `  ${store}: hit@1 ${share('answerable', (one) => one.isFirst && isPassed(one))}`,
-        `without the gate ${share('answerable', ({ isFirst }) => isFirst)}`,
-        `hit@3 ${share('answerable', (one) => one.isAmongThree && isPassed(one))}`,
-        `unrelated answered ${share('unrelated', isPassed)}, near ${share('near', isPassed)}`,
+        `  ${store}: hit@1 ${share('answerable', ({ isFirst }) => isFirst)}`,
+        `without the gate ${share('answerable', ({ isRightWithoutGate }) => isRightWithoutGate)}`,
+        `hit@3 ${share('answerable', ({ isAmongThree }) => isAmongThree)}`,
+        `unrelated answered ${share('unrelated', ({ isAnswered }) => isAnswered)}`,
+        `near ${share('near', ({ isAnswered }) => isAnswered)}`,
       ].join(', ');
     })
     .join('\n');
 }
 
-/** By the number of the question, the same in all stores. */
-function halfOf({ id }: Measured): number {
-  return Number(/\d+$/.exec(id)?.[0]) % 2;
+/** A part of the questions that weights are not fitted to and are judged on: half of the stores' questions, or a month. */
+function partOf(one: Measured): string {
+  // By the number of the question, the same in all stores.
+  return isOfMonth(one) ? one.store : `half ${Number(/\d+$/.exec(one.id)?.[0]) % 2}`;
 }
 
 function writeWeights({ ranking, gate }: Fitted): void {
@@ -218,7 +187,7 @@ function writeWeights({ ranking, gate }: Fitted): void {
   const weights = {
     features: named(featureNames, ranking),
     subjects: Object.fromEntries(subjects) as unknown,
-    gate: named(['score', ...gateNames], gate),
+    gate: named(['score', ...typeFeatures, ...gateNames], gate),
   };
   const file = join(packageRoot, 'src', 'retrieval', 'pipeline', 'judge-weights.ts');
   const note = '// Generated by bench/quality/recall/train.ts from the development questions. Do not edit.';
@@ -227,13 +196,15 @@ function writeWeights({ ranking, gate }: Fitted): void {
 
 const file = process.env['RECALL_FEATURES'];
 const measured =
-  file !== undefined && existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Measured[]) : await measureAll();
+  file !== undefined && existsSync(file)
+    ? (JSON.parse(readFileSync(file, 'utf8')) as Measured[])
+    : await measureAll(start);
 if (file !== undefined) writeFileSync(file, JSON.stringify(measured));
-const outcomes = [0, 1].flatMap((half) => {
-  const fitted = fit(measured.filter((one) => halfOf(one) !== half));
-  return measured.filter((one) => halfOf(one) === half).map((one) => ask(one, fitted));
+const outcomes = [...new Set(measured.map(partOf))].flatMap((part) => {
+  const fitted = fit(measured.filter((one) => partOf(one) !== part));
+  return measured.filter((one) => partOf(one) === part).map((one) => ask(one, fitted));
 });
-process.stdout.write(`fitted to the other half:\n${describe(outcomes)}\n`);
+process.stdout.write(`fitted to other questions:\n${describe(outcomes)}\n`);
 const fitted = fit(measured);
 process.stdout.write(`fitted to all:\n${describe(measured.map((one) => ask(one, fitted)))}\n`);
 writeWeights(fitted);

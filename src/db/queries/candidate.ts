@@ -23,6 +23,8 @@ export interface CandidateQuery {
   asksAmount: boolean;
   /** Whether candidates come with the columns that a context shows. */
   toShow: boolean;
+  /** Whether it matters what a memory was learned from. */
+  readsSources: boolean;
   /** Subjects whose facts are candidates whatever they say; null for none. */
   about: AboutQuery | null;
 }
@@ -64,6 +66,8 @@ export interface Candidate {
   /** Whether it has one of the names that were asked for. */
   mentions: boolean;
   sessionId: string | null;
+  /** The episodes that it was learned from, and where in their texts; null for none, and where that was not asked. */
+  sources: [episodeId: string, start: number][] | null;
   /** Whether it is an episode that ends with a question. */
   asks: boolean;
   /** Whether it names a day, a date or another time; false where that was not asked. */

@@ -6,7 +6,7 @@ import { milliseconds } from '../sql/moments.ts';
 import { whereMemory } from '../sql/memory-filter.ts';
 import { pastRows } from '../sql/search-rows.ts';
 import type { Candidate, CandidateQuery } from './candidate.ts';
-import { readByIndexes, readEachRow, type CandidateSource } from '../sql/search-candidate-sources.ts';
+import { askedNames, readByIndexes, readEachRow, type CandidateSource } from '../sql/search-candidate-sources.ts';
 import { endsWithQuestion, selectLentEpisodes, withPastNeighbours } from '../sql/search-neighbours.ts';
 import { setSearch, type SearchSettings } from '../sql/search-settings.ts';
 
@@ -166,7 +166,8 @@ function selectColumns(type: MemoryType, query: CandidateQuery, source: Candidat
   return Prisma.sql`${Prisma.raw(stored.join(', '))},
     ${type === 'episode' ? endsWithQuestion : Prisma.sql`false`} AS asks, ${tellsTime(query)} AS "tellsTime",
     ${mentions(type, query)} AS mentions, ${namesSomebody(type, query)} AS "namesSomebody",
-    ${tellsAmount(query)} AS "tellsAmount", ${source.similarity} AS similarity, ${source.wholeSimilarity} AS "wholeSimilarity", found.is_nearest AS "isNearest", ${source.words} AS words,
+    ${tellsAmount(query)} AS "tellsAmount", ${selectSources(type, query)} AS sources,
+    ${source.similarity} AS similarity, ${source.wholeSimilarity} AS "wholeSimilarity", found.is_nearest AS "isNearest", ${source.words} AS words,
     found.lender_shares AS "lenderShares", found.lender_words AS "lenderWords",
     found.lender_similarities AS "lenderSimilarities"`;
 }
@@ -183,6 +184,15 @@ function namesSomebody(type: MemoryType, { asksWho }: CandidateQuery): Prisma.Sq
     : Prisma.sql`(m.content ~ '[^.!?[:space:]][[:space:]]["''(]?[[:upper:]][[:lower:]]' OR m.content ~ '^[[:upper:]][[:lower:]]+(,| and |$)')`;
 }
 
+/** The places in episodes that a memory quotes. Links have no past: a look at the past reads none. */
+function selectSources(type: MemoryType, { readsSources, filter }: CandidateQuery): Prisma.Sql {
+  if (!readsSources || type === 'episode' || filter.isPast) return Prisma.sql`NULL::json`;
+  return Prisma.sql`(
+    SELECT json_agg(json_build_array(l.target_id, l.spans->0->0) ORDER BY l.target_id) FROM memory_links l
+    WHERE l.tenant_id = ${filter.tenantId} AND l.source_type = ${type} AND l.source_id = m.id
+      AND l.target_type = 'episode' AND l.relation = 'derived_from' AND l.spans <> '[]')`;
+}
+
 function tellsAmount({ asksAmount }: CandidateQuery): Prisma.Sql {
   if (!asksAmount) return Prisma.sql`false`;
   return Prisma.sql`m.content ~* '[0-9]|\m(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(thir|four|fif|six|seven|eigh|nine)teen|(twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|once|twice|half)\M'`;
@@ -191,7 +201,7 @@ function tellsAmount({ asksAmount }: CandidateQuery): Prisma.Sql {
 function mentions(type: MemoryType, { about }: CandidateQuery): Prisma.Sql {
   return about === null || about.names.length === 0 || type === 'episode'
     ? Prisma.sql`false`
-    : Prisma.sql`m.search_vector @@ (SELECT names FROM asked)`;
+    : Prisma.sql`m.search_vector @@ ${askedNames}`;
 }
 
 /**
@@ -212,6 +222,7 @@ function aggregateColumns(query: CandidateQuery): Prisma.Sql {
     'isNearest',
   ];
   const lists = names.map((name) => `'${name}', array_agg(c."${name}")`);
+  if (query.readsSources) lists.push(`'sources', json_agg(c.sources)`);
   // Lists of lists: all of `words` have one length, while lenders are more or fewer.
   const lenders = ['lenderShares', 'lenderWords', 'lenderSimilarities'];
   if (query.keyword !== null) {
@@ -236,6 +247,7 @@ function readCandidates(answer: string | null | undefined): Candidate[] {
   const lists = JSON.parse(answer ?? '{}') as Record<string, unknown[] | null>;
   const candidates = (lists['id'] ?? []).map((): Record<string, unknown> => ({
     words: [],
+    sources: null,
     lenderShares: null,
     lenderWords: null,
     lenderSimilarities: null,

@@ -46,7 +46,8 @@ export function readEachRow(type: MemoryType, conditions: Prisma.Sql, query: Can
       semantic === null
         ? selectNoId
         : Prisma.sql`(SELECT id FROM measured WHERE distance IS NOT NULL ORDER BY distance, id LIMIT ${most})
-            ${addAbout(type, query, Prisma.sql`SELECT id, distance, subject_key FROM measured`)}`,
+            ${addAbout(type, query, Prisma.sql`SELECT id, distance, subject_key FROM measured`)}
+            ${addMentions(type, query)}`,
     join: (name) => Prisma.sql`JOIN measured m ON m.id = ${Prisma.raw(name)}.id`,
     similarity: asSimilarity(Prisma.sql`m.distance`),
     wholeSimilarity: asSimilarity(Prisma.sql`m.whole_distance`),
@@ -101,6 +102,14 @@ function addAbout(type: MemoryType, query: CandidateQuery, rows: Prisma.Sql): Pr
     ORDER BY distance, id LIMIT ${query.most})`;
 }
 
+/** Adds the nearest of those that mention who is asked about: "Apprentice Jonas started in May", asked for the trainee. */
+function addMentions(type: MemoryType, { about, most }: CandidateQuery): Prisma.Sql {
+  if (type === 'episode' || about === null || about.names.length === 0) return Prisma.empty;
+  return Prisma.sql`UNION (
+    SELECT id FROM measured m WHERE distance IS NOT NULL AND m.search_vector @@ ${askedNames}
+    ORDER BY distance, id LIMIT ${most})`;
+}
+
 function isAbout({ about }: CandidateQuery): Prisma.Sql {
   return Prisma.sql`m.subject_key = ANY (${[...(about?.subjects ?? [])]}::text[])`;
 }
@@ -121,6 +130,9 @@ const selectNoMatch = Prisma.sql`
 function sessionId(type: MemoryType): Prisma.Sql {
   return type === 'episode' ? Prisma.sql`m.session_id` : Prisma.sql`NULL::uuid AS session_id`;
 }
+
+/** The names of whom a question is about, as a tsquery. */
+export const askedNames = Prisma.sql`(SELECT names FROM asked)`;
 
 const askedVector = Prisma.sql`(SELECT vector FROM asked)`;
 

@@ -1,6 +1,7 @@
 import type { EmbeddingSlot } from '../../db/queries/embeddings.ts';
 import type { TokenVectors } from '../../embedding/token-vectors.ts';
 import type { ExpectedAnswer } from '../query/expected-answer.ts';
+import type { Preceding } from './lend.ts';
 import type { Whom } from '../query/whom.ts';
 
 /** The word pieces of a question, and the version whose vectors they may be compared with. */
@@ -21,6 +22,8 @@ export interface Evidence {
   words: readonly { lexeme: string; weight: number; place: number }[];
   /** Lexemes of the gloss of a predicate. */
   findGlossLexemes: (predicateKey: string) => ReadonlySet<string>;
+  /** What stands just before each candidate in the episodes that it was learned from. */
+  preceding: Preceding;
   /** Memories that were searched. */
   documents: number;
   /** Its word pieces; null where the model knows none. */
@@ -36,4 +39,6 @@ export interface TokenSimilarity {
   /** Without the names in the question. */
   asked: number;
   whole: number;
+  /** What the memory just before it in their episode adds to the first. */
+  lent: number;
 }

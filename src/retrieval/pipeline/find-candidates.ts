@@ -15,6 +15,7 @@ import { timeWords } from '../query/intent.ts';
 import { chooseSemantic, embedEarly, type SemanticChannel } from '../query/query-vector.ts';
 import { ownSubjects, resolveWhom, type Whom } from '../query/whom.ts';
 import type { Evidence } from './evidence.ts';
+import { findPreceding } from './lend.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 export interface FoundCandidates {
@@ -67,6 +68,7 @@ export async function findAllCandidates(
       expected: searches[place]?.question?.expected ?? null,
       words: listWords(plan, query),
       findGlossLexemes,
+      preceding: findPreceding(candidates[place] ?? []),
       documents: countDocuments(plan.statistics),
       asked,
       tokenSimilarities: new Map(),
@@ -117,6 +119,7 @@ function describeQuery(
     asksWho: search.question?.expected.who ?? false,
     asksAmount: search.question?.expected.amount ?? false,
     toShow: search.toShow,
+    readsSources: search.question !== null,
     about: whom === null ? null : { subjects: [...whom.subjects], names: whom.names, language },
   };
 }

@@ -1,8 +1,10 @@
+import type { Candidate } from '../../db/queries/candidate.ts';
 import type { Evidence } from './evidence.ts';
 import { judgeWeights } from './judge-weights.ts';
 import {
   classifySubject,
   featureNames,
+  isNote,
   measureCoverage,
   measureFeatures,
   type Features,
@@ -23,27 +25,48 @@ const crossEncoderWeight = 0.3;
 
 /** Sets the relevance of each memory: the probability that it answers the question. Keeps their order. */
 export function judge(ranked: readonly Ranked[], evidence: Evidence, weights: JudgeWeights = judgeWeights): Ranked[] {
-  const ofLearned = measureGate(evidence, true, weights);
-  const ofEpisodes = measureGate(evidence, false, weights);
-  return ranked.map((one) => {
-    const { match } = one.parts;
-    if (match === null) return one;
+  const scored = ranked.map((one) => scoreMatch(one, evidence, weights));
+  const best = scored
+    .filter(({ memory }) => memory.type !== 'episode')
+    .toSorted((a, b) => matchScoreOf(b) - matchScoreOf(a));
+  const ofLearned = measureGate(evidence, weights) + weighType(best[0]?.memory, weights);
+  const ofEpisodes = measureEpisodeGate(evidence, weights);
+  return scored.map((one) => {
+    if (one.parts.match === null) return one;
     const base = one.memory.type === 'episode' ? ofEpisodes : ofLearned;
-    const features = measureFeatures(one.memory, match, evidence);
-    const coverage = measureCoverage(one.memory, evidence);
-    const subjectPenalty = roundScore(-weighSubject(classifySubject(one.memory, evidence.whom), evidence, weights));
-    const byReader = evidence.isCrossEncoded ? crossEncoderWeight * ((match.rerankScore ?? 0) - 0.5) : 0;
-    const matchScore = roundScore(weighFeatures(features, weights) + byReader - subjectPenalty);
-    const judged: MatchParts = {
-      ...match,
-      coverage: roundScore(coverage.own + coverage.gloss),
-      subjectPenalty,
-      tokenSimilarity: findTokenSimilarity(one.memory.id, evidence),
-      matchScore,
-    };
-    const relevance = asProbability((weights.gate['score'] ?? 0) * matchScore + base);
-    return { ...one, relevance, parts: { ...one.parts, match: judged } };
+    return { ...one, relevance: asProbability((weights.gate['score'] ?? 0) * matchScoreOf(one) + base) };
   });
+}
+
+function scoreMatch(one: Ranked, evidence: Evidence, weights: JudgeWeights): Ranked {
+  const { match } = one.parts;
+  if (match === null) return one;
+  const features = measureFeatures(one.memory, match, evidence);
+  const coverage = measureCoverage(one.memory, evidence);
+  const subjectPenalty = roundScore(-weighSubject(classifySubject(one.memory, evidence.whom), evidence, weights));
+  const byReader = evidence.isCrossEncoded ? crossEncoderWeight * ((match.rerankScore ?? 0) - 0.5) : 0;
+  const matchScore = roundScore(weighFeatures(features, weights) + byReader - subjectPenalty);
+  const judged: MatchParts = {
+    ...match,
+    coverage: roundScore(coverage.own + coverage.gloss),
+    subjectPenalty,
+    tokenSimilarity: findTokenSimilarity(one.memory.id, evidence),
+    matchScore,
+  };
+  return { ...one, parts: { ...one.parts, match: judged } };
+}
+
+export function matchScoreOf({ parts }: Ranked): number {
+  return parts.match?.matchScore ?? 0;
+}
+
+/**
+ * What the type of the best match says of the question. A fact is found by its gloss; a note or rule that is the best of
+ * all is more often the best by chance.
+ */
+function weighType(best: Candidate | undefined, { gate }: JudgeWeights): number {
+  if (best === undefined) return 0;
+  return (best.type === 'rule' ? (gate['isRule'] ?? 0) : 0) + (isNote(best) ? (gate['isNote'] ?? 0) : 0);
 }
 
 /** Returns the probability of a match whose score is this much better. */
@@ -66,7 +89,7 @@ function weighSubject(subject: SubjectClass | null, { whom }: Evidence, { subjec
  * matches a question without an answer finds by chance.
  */
 export function measureQuestion({ whom, words, documents }: Evidence): Record<string, number> {
-  const isNamed = whom !== null && ['named', 'relation', 'user'].includes(whom.kind);
+  const isNamed = whom !== null && ['named', 'perhapsUser', 'relation', 'user'].includes(whom.kind);
   const isPersonal = whom?.isPersonal === true;
   return {
     named: Number(isNamed),
@@ -78,14 +101,14 @@ export function measureQuestion({ whom, words, documents }: Evidence): Record<st
   };
 }
 
+function measureGate(evidence: Evidence, { gate }: JudgeWeights): number {
+  return Object.entries(measureQuestion(evidence)).reduce((sum, [name, value]) => sum + (gate[name] ?? 0) * value, 0);
+}
+
 /** That a question speaks of a person is no sign for episodes: they have no subject by which they could miss the person. */
-function measureGate(evidence: Evidence, hasSubjects: boolean, { gate }: JudgeWeights): number {
-  const question = measureQuestion(evidence);
-  const personal = new Set(['named', 'personal', 'unknownWords']);
-  return Object.entries(question).reduce(
-    (sum, [name, value]) => sum + (hasSubjects || !personal.has(name) ? (gate[name] ?? 0) * value : 0),
-    0,
-  );
+function measureEpisodeGate(evidence: Evidence, weights: JudgeWeights): number {
+  const { named: _named, personal: _personal, unknownWords: _unknownWords, ...gate } = weights.gate;
+  return measureGate(evidence, { ...weights, gate });
 }
 
 /** The share of words that no memory has, weighed by rarity. */

@@ -1,5 +1,6 @@
 import type { Candidate } from '../../db/queries/candidate.ts';
 import type { ExpectedAnswer } from '../query/expected-answer.ts';
+import { readsAsNote } from '../../memory/facts/note-key.ts';
 import { ownSubjects, type Whom } from '../query/whom.ts';
 import type { Evidence } from './evidence.ts';
 import type { MatchParts } from './ranked.ts';
@@ -20,6 +21,15 @@ export const featureNames = [
   'ruleForAdvice',
   'tellsRelation',
   'namesRelation',
+  'isNote',
+  'noteSimilarity',
+  'noteWholeSimilarity',
+  'noteTokens',
+  'noteWholeTokens',
+  'noteWords',
+  'lentSimilarity',
+  'lentTokens',
+  'lentWords',
 ] as const;
 export type FeatureName = (typeof featureNames)[number];
 export type Features = Record<FeatureName, number>;
@@ -51,13 +61,17 @@ export function measureFeatures(
   const whole = wholeSimilarity ?? meaning;
   const tokens = evidence.tokenSimilarities.get(memory.id);
   const isRule = memory.type === 'rule';
+  const ofNote = Number(isNote(memory));
   const tells = tellsRelation(memory, whom);
+  const pieces = tokens?.asked ?? expectTokenSimilarity(meaning, coverage, evidence);
+  const wholePieces = tokens?.whole ?? expectTokenSimilarity(whole, coverage, evidence);
+  const ownWords = words.length === 0 ? meaning : coverage.own;
   return {
     similarity: meaning,
     wholeSimilarity: whole,
-    tokens: tokens?.asked ?? expectTokenSimilarity(meaning, coverage, evidence),
-    wholeTokens: tokens?.whole ?? expectTokenSimilarity(whole, coverage, evidence),
-    ownWords: words.length === 0 ? meaning : coverage.own,
+    tokens: pieces,
+    wholeTokens: wholePieces,
+    ownWords,
     glossWords: coverage.gloss,
     namesWhom: Number(memory.namesSomebody),
     tellsTime: Number(memory.type !== 'episode' && memory.tellsTime),
@@ -67,6 +81,39 @@ export function measureFeatures(
     ruleForAdvice: Number(isRule && expects(expected, 'advice')),
     tellsRelation: Number(tells),
     namesRelation: Number(tells && expects(expected, 'name')),
+    isNote: ofNote,
+    noteSimilarity: ofNote * meaning,
+    noteWholeSimilarity: ofNote * whole,
+    noteTokens: ofNote * pieces,
+    noteWholeTokens: ofNote * wholePieces,
+    noteWords: ofNote * ownWords,
+    lentTokens: tokens?.lent ?? 0,
+    ...measureLoan(memory, meaning, evidence),
+  };
+}
+
+/** Tells a sentence with no predicate of its own: nothing but its text says what it is about. */
+export function isNote({ subjectKey, predicateKey }: Candidate): boolean {
+  return predicateKey !== null && readsAsNote({ subject: subjectKey ?? '', predicate: predicateKey });
+}
+
+/** Measures what the memory just before it in their episode adds: it may name what this one only speaks of. */
+function measureLoan(
+  memory: Candidate,
+  similarity: number,
+  { preceding, words }: Evidence,
+): Pick<Features, 'lentSimilarity' | 'lentWords'> {
+  const all = words.reduce((sum, { weight }) => sum + weight, 0);
+  const loans = (preceding.get(memory.id) ?? []).map((before) => {
+    const added = words.filter(({ place }) => (before.words[place] ?? 0) > 0 && !((memory.words[place] ?? 0) > 0));
+    return {
+      similarity: (before.similarity ?? 0) - similarity,
+      words: all === 0 ? 0 : added.reduce((sum, { weight }) => sum + weight, 0) / all,
+    };
+  });
+  return {
+    lentSimilarity: Math.max(0, ...loans.map((loan) => loan.similarity)),
+    lentWords: Math.max(0, ...loans.map((loan) => loan.words)),
   };
 }
 

@@ -1,12 +1,11 @@
 import { listTokens, type TokensQuery } from '../../db/queries/token-vectors.ts';
-import { compareTokens, type TokenVectors } from '../../embedding/token-vectors.ts';
+import { averageTokens, compareTokens } from '../../embedding/token-vectors.ts';
 import type { MemoryContext } from '../../memory/context.ts';
 import type { PreparedSearch } from '../plan/prepared-search.ts';
 import { weighPiece } from '../query/function-words.ts';
 import type { AskedTokens, TokenSimilarity } from './evidence.ts';
-import { judge } from './judge.ts';
+import { judge, matchScoreOf } from './judge.ts';
 import type { RankedMatches } from './rank-matches.ts';
-import type { Ranked } from './ranked.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 /** Matches that are compared word by word: the best by everything else. */
@@ -49,12 +48,11 @@ function chooseCompared(
     .toSorted((a, b) => matchScoreOf(b) - matchScoreOf(a))
     .slice(0, mostCompared);
   if (best.length === 0) return null;
-  const references = best.map(({ memory }) => memory);
+  const lenders = best.flatMap(({ memory }) => evidence.preceding.get(memory.id) ?? []);
+  const references = [
+    ...new Map([...best.map(({ memory }) => memory), ...lenders].map((one) => [one.id, one])).values(),
+  ];
   return { asked, query: { version: asked.version, references } };
-}
-
-function matchScoreOf({ parts }: Ranked): number {
-  return parts.match?.matchScore ?? 0;
 }
 
 function compareAll(
@@ -62,13 +60,24 @@ function compareAll(
   { tokens: asked, whole }: AskedTokens,
   tokensById: ReadonlyMap<string, Uint8Array>,
 ): RankedMatches {
-  const compare = (question: TokenVectors, packed: Uint8Array): number | null =>
-    compareTokens(question, question.pieces.map(weighPiece), packed);
+  const weights = asked.pieces.map(weighPiece);
+  const wholeWeights = whole?.pieces.map(weighPiece) ?? [];
+  const pieces = new Map([...tokensById].map(([id, packed]) => [id, compareTokens(asked, packed)]));
   const tokenSimilarities = new Map<string, TokenSimilarity>();
   for (const [id, packed] of tokensById) {
-    const similarity = compare(asked, packed);
-    if (similarity === null) continue;
-    tokenSimilarities.set(id, { asked: similarity, whole: (whole && compare(whole, packed)) ?? similarity });
+    const own = pieces.get(id) ?? null;
+    const similarity = own && averageTokens(own, weights);
+    if (own === null || similarity === null) continue;
+    const wholePieces = whole && compareTokens(whole, packed);
+    const lent = (found.evidence.preceding.get(id) ?? []).map((before) => {
+      const better = pieces.get(before.id)?.map((one, place) => Math.max(one, own[place] ?? 0));
+      return better === undefined ? 0 : (averageTokens(better, weights) ?? similarity) - similarity;
+    });
+    tokenSimilarities.set(id, {
+      asked: similarity,
+      whole: (wholePieces && averageTokens(wholePieces, wholeWeights)) ?? similarity,
+      lent: Math.max(0, ...lent),
+    });
   }
   return { ...found, evidence: { ...found.evidence, tokenSimilarities } };
 }

@@ -1,5 +1,5 @@
 import type { Introduction } from '../../db/queries/known-people.ts';
-import { listRelationWords } from './relations.ts';
+import { listRelationWords, relationsByWord } from './relations.ts';
 
 /** Somebody whom a question names by a relation: "my daughter", "Wouter's mother". */
 export interface AskedRelation {
@@ -28,9 +28,8 @@ export function findIntroduced(
   introductions: readonly Introduction[],
   userNames: readonly string[],
 ): Introduced {
-  const forms = listRelationWords(relation).map(withAnyInitial).join('|');
-  const before = new RegExp(String.raw`(?<![\p{L}])(?:${forms})s?${named}${name}`, 'gu');
-  const after = new RegExp(String.raw`(?<![\p{L}])${name}${link}(?:${forms})(?![\p{L}])`, 'gu');
+  const forms = joinForms(listRelationWords(relation));
+  const { before, after } = describeIntroduction(forms);
   const called = new RegExp(String.raw`(?<![\p{L}])(?:${forms})s?(?![\p{L}])`, 'gu');
   const isMeant = (text: string, place: number): boolean => {
     const owner = findPossessor(text.slice(0, place));
@@ -51,10 +50,33 @@ export function findIntroduced(
   return { names, subjects: [...subjects] };
 }
 
+/** Patterns of a sentence that gives somebody who is called by a relation a name. */
+function describeIntroduction(forms: string): { before: RegExp; after: RegExp } {
+  return {
+    before: new RegExp(String.raw`(?<![\p{L}])(?:${forms})s?${named}${name}`, 'gu'),
+    after: new RegExp(String.raw`(?<![\p{L}])${name}${link}(?:${forms})(?![\p{L}])`, 'gu'),
+  };
+}
+
+function joinForms(words: readonly string[]): string {
+  return words.map(withAnyInitial).join('|');
+}
+
+const byAnyRelation = describeIntroduction(
+  joinForms([...relationsByWord.keys()].map((key) => key.replaceAll('_', ' '))),
+);
+
+/** Returns the names of all whom texts introduce by a relation, word by word in lower case: they are not the user. */
+export function listRelatives(introductions: readonly Introduction[]): ReadonlySet<string> {
+  const { before, after } = byAnyRelation;
+  const found = introductions.flatMap(({ content }) => [...content.matchAll(before), ...content.matchAll(after)]);
+  return new Set(found.flatMap(({ groups }) => splitName(groups?.['name'])));
+}
+
 /** Returns what texts call the user: "The user is called Ruben Okafor". */
 export function findUserNames(introductions: readonly Introduction[]): string[] {
   const pattern = new RegExp(
-    String.raw`^(?:The )?[Uu]ser(?:['’]s (?:\p{Ll}+ )?name)?(?:,| is)(?: called| named)? ${name}`,
+    String.raw`^(?:The )?[Uu]ser(?:['’]s (?:\p{Ll}+ )?name)?(?:,| is| introduced (?:him|her|them)self as)(?: called| named)? ${name}`,
     'u',
   );
   return introductions.flatMap(({ content }) => splitName(pattern.exec(content)?.groups?.['name']));

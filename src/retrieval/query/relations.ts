@@ -101,6 +101,8 @@ const alsoCalled: Readonly<Record<string, readonly string[]>> = {
   wife: spouses,
   husband: spouses,
   partner: spouses,
+  son: ['child'],
+  daughter: ['child'],
   mother: ['mum', 'mom'],
   father: ['dad'],
   child: ['son', 'daughter', 'children'],

@@ -2,7 +2,7 @@ import { predicateKey } from '../../memory/facts/lexicon.ts';
 import type { KnownPeople } from '../../db/queries/known-people.ts';
 import { readExpectedAnswer, type ExpectedAnswer } from './expected-answer.ts';
 import { identityFacts } from '../context/identity.ts';
-import { findIntroduced, findUserNames } from './introductions.ts';
+import { findIntroduced, findUserNames, listRelatives } from './introductions.ts';
 import { listRelationPredicates, listRelationWords, relationWords, relationsByWord } from './relations.ts';
 
 /** What a question says about people, before it is known who they are. */
@@ -20,12 +20,13 @@ export interface Question {
 }
 
 /**
- * The person or thing that a question is about. `named` is a known subject, `relation` somebody whom a fact of the user tells ("my wife"), `user`
+ * The person or thing that a question is about. `named` is a known subject, `perhapsUser` one who may be the user, as
+ * nothing tells what the user is called, `relation` somebody whom a fact of the user tells ("my wife"), `user`
  * the user by name, `self` the speaker, `pronoun` somebody who is not named ("he"), which is mostly the user, and `open`
  * nobody in particular.
  */
 export interface Whom {
-  kind: 'named' | 'relation' | 'user' | 'mentioned' | 'self' | 'pronoun' | 'open';
+  kind: 'named' | 'perhapsUser' | 'relation' | 'user' | 'mentioned' | 'self' | 'pronoun' | 'open';
   /** The question without the name or relation: what it asks about them. */
   meaning: string;
   /** Keys of the subjects whose facts it asks for. */
@@ -88,7 +89,12 @@ export function resolveWhom(question: Question, people: KnownPeople): Whom {
     (subject) => !listWords(subject).every((word) => userNames.includes(word)),
   );
   const personal = [...words].some((word) => selfWords.has(word));
-  const related = findRelated(question, people, allUserNames);
+  // Where nothing tells what the user is called, somebody who is no relative of the user may be the user.
+  const relatives = allUserNames.length > 0 ? null : listRelatives(introductions);
+  const mayBeUser = (subject: string): boolean =>
+    relatives !== null && !listWords(subject).some((word) => relatives.has(word) || relationWords.has(word));
+  const perhapsUser = named.filter(mayBeUser).flatMap(listWords);
+  const related = findRelated(question, people, [...allUserNames, ...perhapsUser]);
   const isPersonal =
     personal ||
     named.length + userNames.length > 0 ||
@@ -100,15 +106,21 @@ export function resolveWhom(question: Question, people: KnownPeople): Whom {
   const none = { subjects: new Set<string>(), names: [], relations: new Set<string>(), isPersonal, otherNames };
   const relations = new Set([...question.relations.values()].flatMap(listRelationPredicates));
   const spoken = [...question.relations.keys()].map((key) => key.replaceAll('_', ' '));
-  if (related !== null && (named.length === 0 || related.isOfNamed)) {
-    const meaning = leaveOut(question.text, [...userNames, ...(related.isOfNamed ? named.flatMap(listWords) : [])]);
+  if (related !== null && (named.every(mayBeUser) || related.isOfNamed)) {
+    const meaning = leaveOut(question.text, [...userNames, ...named.flatMap(listWords)]);
     const { subjects, names } = related;
     return { ...none, kind: 'relation', meaning: leaveOut(meaning, spoken), subjects, names, relations };
   }
   if (named.length > 0) {
     const names = named.flatMap(listWords);
     const meaning = leaveOut(question.text, [...names, ...userNames]);
-    return { ...none, kind: 'named', meaning, subjects: new Set(named.map(asKey)), names };
+    return {
+      ...none,
+      kind: named.every(mayBeUser) ? 'perhapsUser' : 'named',
+      meaning,
+      subjects: new Set(named.map(asKey)),
+      names,
+    };
   }
   const meaning = leaveOut(question.text, userNames);
   if (userNames.length > 0) return { ...none, kind: 'user', meaning, subjects: ownSubjects };
@@ -122,10 +134,15 @@ export function resolveWhom(question: Question, people: KnownPeople): Whom {
 function findNamed({ text }: Question, { subjects, introductions }: KnownPeople): string[] {
   const names = new Set(listNames(text));
   const whole = subjects.filter((subject) => /^\p{Lu}/u.test(subject));
-  const partly = introductions.filter(({ subject }) => listCapitalised(subject).some((word) => names.has(word)));
+  const partly = introductions.filter(({ subject }) => listOwnNames(subject).some((word) => names.has(word)));
   return [...new Set([...whole, ...partly.map(({ subject }) => subject)])].filter(
     (subject) => !ownSubjects.has(asKey(subject)),
   );
+}
+
+/** Lists the names of a subject, without those of whom it belongs to: "Solène's brother Mathieu" is not Solène. */
+function listOwnNames(subject: string): string[] {
+  return listCapitalised(subject.replaceAll(/[\p{L}\p{M}]+['’]s\b/gu, ''));
 }
 
 function mentionsName(content: string, name: string): boolean {
