@@ -341,6 +341,7 @@ function asNoteStatement(content: string, importance: number): FactStatement {
     permanence: 'standard',
     importance,
     threshold: null,
+    doubts: [],
   };
 }
 
