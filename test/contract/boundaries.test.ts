@@ -148,6 +148,6 @@ describe('a memory', () => {
     const { result } = (await response.json()) as { result: { isError?: boolean; content: { text: string }[] } };
 
     expect(result.isError).toBe(true);
-    expect(result.content[0]?.text).toMatch(/^INVALID_INPUT: argument: .*tenant/);
+    expect(result.content[0]?.text).toMatch(/^INVALID_INPUT: argument must be .*tenant/);
   });
 });

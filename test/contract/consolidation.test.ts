@@ -138,7 +138,7 @@ throughEveryDoor((open) => {
       const claim = await door.claimConsolidation({ butler });
       await expect(door.submitConsolidation(runOf(claim), { facts: [] })).rejects.toMatchObject({
         code: 'INVALID_INPUT',
-        message: expect.stringContaining('output: at least one of the keys new_facts') as string,
+        message: expect.stringContaining('output must be an object with at least one of the keys new_facts') as string,
       });
       await expect(door.submitConsolidation(runOf(claim), { new_facts: [] })).rejects.toMatchObject({
         code: 'CONFLICT',

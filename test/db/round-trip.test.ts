@@ -227,6 +227,6 @@ describe('a value', () => {
   });
 
   test('of any other kind is refused', () => {
-    expect(() => databaseValue({ a: 1 })).toThrow('given object');
+    expect(() => databaseValue({ a: 1 })).toThrow('(got object)');
   });
 });

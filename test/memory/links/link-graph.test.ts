@@ -107,7 +107,7 @@ describe('linking two memories', () => {
     await expect(link(one, 'supports', one)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     await expect(link(one, 'supports', { type: 'fact', id: 'x' })).rejects.toMatchObject({
       code: 'INVALID_INPUT',
-      message: expect.stringMatching(/^target\.id: /),
+      message: expect.stringMatching(/^target\.id must be /),
     });
     await expect(link(one, 'supersedes', two)).rejects.toMatchObject({
       code: 'INVALID_INPUT',
