@@ -95,10 +95,10 @@ export const statsTool: GroupedTool = {
   annotations: reads,
   describe: ({ episodes, facts, rules, by_generation: generations, due_evictions: due, unknown }: StatsResult) =>
     [
-      `${episodes.total} episodes (${episodes.backlog} wait to be consolidated, ${episodes.dead_letters} dead letters, ` +
-        `${episodes.nothing_found} with nothing found)`,
-      `${facts.total} live facts (${listCounts(facts.by_validity)})`,
-      `${rules.total} live rules (${listCounts(rules.by_maturity)})`,
+      `episodes: ${episodes.total} (not consolidated ${episodes.backlog}, dead letters ${episodes.dead_letters}, ` +
+        `nothing found ${episodes.nothing_found})`,
+      `live facts: ${facts.total} (${listCounts(facts.by_validity)})`,
+      `live rules: ${rules.total} (${listCounts(rules.by_maturity)})`,
       `generations: ${listCounts(generations)}`,
       ...(due ?? []).map(
         ({ butler, generation, count }) =>
