@@ -37,6 +37,8 @@ type SaidFact = AsStored<{ id: string; content: string; sealedContent: string | 
 
 /** More are not compared with the text of an episode. */
 const mostFacts = 200;
+/** Of so many, the words of the content alone are read: those of subject and predicate are stored with them. */
+const mostLookedAt = 1000;
 
 /**
  * Lists what is outdated in episodes, for all queries in one round trip: the evidence of what was learned from them, and
@@ -102,10 +104,15 @@ function selectOutdated(tenantId: string, { episodeIds, noteIds, sourcesOf, scop
         SELECT search_vector FROM shown UNION ALL
         SELECT n.search_vector FROM facts n WHERE n.tenant_id = ${tenantId} AND n.id = ANY (${[...noteIds]}::uuid[])
       ) said, unnest(tsvector_to_array(said.search_vector)) word
-    ), outdated AS (
+    ), perhaps_outdated AS MATERIALIZED (
       SELECT f.* FROM facts f, words
       WHERE f.tenant_id = ${tenantId} AND ${inScope} AND f.kind = 'state' AND ${isOutdated} AND (f.data_key_id IS NOT NULL
         OR tsvector_to_array(f.search_vector) && words.lexemes)
+      ORDER BY f.created_at DESC, f.id LIMIT ${mostLookedAt}
+    ), outdated AS (
+      SELECT f.* FROM perhaps_outdated f, words
+      WHERE f.data_key_id IS NOT NULL
+        OR tsvector_to_array(to_tsvector(memory_text_search(f.language), f.content)) && words.lexemes
       ORDER BY f.created_at DESC, f.id LIMIT ${mostFacts}
     ), described AS (
       SELECT ${saidColumns('f')}, f.subject, f.predicate, f.validity = 'retracted' AS "isForgotten",

@@ -56,9 +56,9 @@ describe('a batch of episodes', () => {
       [{ content: ' ', butler: 'health' }, /^episodes\[2\]\.content must be text that is not blank \(got " "/],
       [{ content: 'a', butler: '' }, /^episodes\[2\]\.butler must be /],
       [{ content: 'a', butler: 'health', importance: 11 }, /^episodes\[2\]\.importance must be /],
-      [{ content: 'a', butler: 'health', sessionId: 'x' }, /^episodes\[2\]\.session_id: /],
-      [{ content: 'a', butler: 'health', tags: [' '] }, /^episodes\[2\]\.tags: /],
-      [{ content: 'a', butler: 'health', observedAt: new Date(NaN) }, /^episodes\[2\]\.observed_at: /],
+      [{ content: 'a', butler: 'health', sessionId: 'x' }, /^episodes\[2\]\.session_id must be /],
+      [{ content: 'a', butler: 'health', tags: [' '] }, /^episodes\[2\]\.tags must be /],
+      [{ content: 'a', butler: 'health', observedAt: new Date(NaN) }, /^episodes\[2\]\.observed_at must be /],
       [{ content: 'a', butler: 'health', idempotencyKey: ' ' }, /^episodes\[2\]\.idempotency_key must be /],
     ];
     for (const [wrong, message] of cases) {
