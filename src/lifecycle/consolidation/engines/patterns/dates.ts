@@ -36,6 +36,19 @@ interface Moment {
 }
 
 const sayings: readonly Saying[] = [
+  {
+    said: pattern(
+      `(?<lead>on |from |until |till |by |since )?the (?<which>first|second|third|fourth|last) ${weekday} (?:of|in) (?:(?<deictic>this|next|last) month|${month}(?: (?<year>\\d{4}))?)`,
+    ),
+    resolve: ({ lead = 'on ', which = '', weekday: name = '', deictic, month: ofMonth = '', year }, at) => {
+      const steps = { next: 1, last: -1, this: 0 }[deictic?.toLowerCase() ?? ''];
+      const first =
+        steps === undefined
+          ? calendar(at, months.indexOf(ofMonth.toLowerCase()), 15)
+          : shift(new Date(Date.UTC(at.day.getUTCFullYear(), at.day.getUTCMonth(), 1)), 'month', steps);
+      return `${lead}${iso(weekdayOfMonth(year === undefined ? first.getUTCFullYear() : Number(year), first.getUTCMonth(), weekdays.indexOf(name.toLowerCase()), which.toLowerCase()))}`;
+    },
+  },
   { said: pattern('the day after tomorrow'), resolve: (_, { day }) => `on ${iso(add(day, 2))}` },
   { said: pattern('the day before yesterday'), resolve: (_, { day }) => `on ${iso(add(day, -2))}` },
   {
@@ -55,7 +68,9 @@ const sayings: readonly Saying[] = [
         : `${lead}${iso(add(day, -1))} at night`,
   },
   {
-    said: pattern(`(?<lead>on |from |until )?${weekday} (?:in a|next) week${parts}`),
+    said: pattern(
+      `(?<lead>on |from |until )?${weekday} (?:in a|next|of next|in the coming|of the coming) week${parts}`,
+    ),
     resolve: ({ lead, weekday: name = '', part }, { day }) =>
       `${lead ?? 'on '}${iso(nearest(add(day, 6 - ((day.getUTCDay() + 6) % 7)), weekdays.indexOf(name.toLowerCase()), false, false))}${inPart(part)}`,
   },
@@ -122,12 +137,12 @@ const sayings: readonly Saying[] = [
   },
   {
     said: pattern(
-      `(?<!(?:${months.join('|')}) )(?<lead>starting in|beginning in|(?:(?:in|for|to|until|till|from|by|since) )?(?:early|late|mid|the end of)|in|since|until|till|for|to|from|by|last|next|of) ${month}(?! \\d|s\\b)(?! (?:and|or|to)\\b)`,
+      `(?<!(?:${months.join('|')}) )(?<lead>starting in|beginning in|(?:(?:in|for|to|until|till|from|by|since) )?(?:early|late|mid|the end of)|in|since|until|till|for|to|from|by|last|next|as of|of) ${month}(?! \\d|s\\b)(?! (?:and|or|to)\\b)`,
     ),
     resolve: ({ lead = '', month: name = '' }, at) => {
       const isLast =
         /^(?:last|since)\b/i.test(lead) ||
-        (at.isPast && !/^(?:starting|beginning|until|till|from|by|next)/i.test(lead));
+        (at.isPast && !/^(?:starting|beginning|until|till|from|by|next|as of)/i.test(lead));
       const place = months.indexOf(name.toLowerCase());
       const now = at.day.getUTCMonth();
       const year = at.day.getUTCFullYear();
@@ -206,6 +221,8 @@ export function resolveDates(text: string, observedAt: Date, isPastTense: boolea
     (changed, { said, resolve }) =>
       changed.replace(said, (whole: string, ...rest: unknown[]) => {
         const groups = rest.at(-1) as Record<string, string | undefined>;
+        // "on the next Friday": a date has no article, and what is not read whole stays as it was said.
+        if (/\bthe $/i.test(changed.slice(0, rest.at(-3) as number))) return whole;
         return resolve(groups, { day, isPast, isPerfect, isDated }) ?? whole;
       }),
     dated,
@@ -231,6 +248,14 @@ function nearest(day: Date, wanted: number, isLast: boolean, isNext: boolean): D
   if (isLast) return add(day, ahead - 7 === 0 ? -7 : ahead - 7);
   const endOfWeek = (7 - day.getUTCDay()) % 7;
   return add(day, isNext && ahead <= endOfWeek ? ahead + 7 : ahead);
+}
+
+/** "the last Tuesday of October". */
+function weekdayOfMonth(year: number, monthOfYear: number, wanted: number, which: string): Date {
+  const isLast = which === 'last';
+  const start = new Date(Date.UTC(year, monthOfYear + (isLast ? 1 : 0), 1));
+  const ahead = (wanted - start.getUTCDay() + 7) % 7;
+  return add(start, ahead + 7 * (isLast ? -1 : ['first', 'second', 'third', 'fourth'].indexOf(which)));
 }
 
 /** The date of that day and month which is meant: the next one, the last one, or the nearest. */

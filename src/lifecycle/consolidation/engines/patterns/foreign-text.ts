@@ -1,3 +1,7 @@
+import { beginsOrder, findVerb } from './clauses.ts';
+import { endsOf, isAbbreviation } from './sentence-ends.ts';
+import { tag } from './tags.ts';
+
 /**
  * Text that somebody else wrote, or that gives orders. An attacker who can show it to a butler must not get it into the
  * memory: where it begins, reading ends.
@@ -9,6 +13,8 @@ const tellings =
   'say|says|said|saying|state|states|stated|stating|read|reads|reading|contain|contains|contained|instruct|instructs|instructed|ask|asks|asked|tell|tells|told|claim|claims|claimed|demand|demands|mention|mentions|mentioned|want|wants|require|requires|suggest|suggests|suggested|advise|advises|advised|recommend|recommends|recommended|write|writes|wrote|describe|describes|explain|explains|return|returned|returns';
 const determiners =
   "the|a|an|this|that|these|those|his|her|my|our|their|your|one|some|another|new|user's|each|any|from|of|in|by";
+
+const isTelling = new RegExp(String.raw`\b(?:${tellings})\b`, 'i');
 
 /** Between a source and what it says: nobody else who might be the one that says it. */
 const between = String.raw`(?:(?!\b(?:he|she|we|they|user|I)(?:'d|'s|'ve)? )[^.!?\n])`;
@@ -51,6 +57,31 @@ const orders: readonly RegExp[] = [
 const ownRecord =
   /\b(?:on (?:file|record)|(?:in|into|from) (?:the|my|our) (?:calendar|file|record|database))(?: \p{L}+)?:$/iu;
 
+/** What was done with a text that is then shown. */
+const showing =
+  /\b(?:pasted?|copied|forward(?:ed|s)?|shar(?:ed|es)|show(?:ed|s|n)?|quot(?:ed|es)|read|translat(?:ed|es)|summari[sz](?:ed|es)|fetch(?:ed|es)|opened|loaded|dictat(?:ed|es)|tools?|web|sites?|outputs?|prompts?|search\w*)\b/i;
+/** Somebody speaks for themselves, to somebody, or to a machine. */
+const speaking =
+  /"|https?:|\b(?:I|me|my|mine|we|us|our|you|your|yours|please|always|never|must|shall|should|from now on|do not|don't|users?|customers?|assistants?|agents?|ai|bots?|butlers?|models?|remember|ignore)\b/i;
+
+/**
+ * "Dr. Moe has the results: the dose goes up to 88": the writer tells what a letter or a result brought, where a verb stands
+ * before the colon, and in the rest of the line nobody speaks for themselves or gives an order.
+ */
+function isReport(text: string, index: number, mention: string): boolean {
+  if (!mention.endsWith(':')) return false;
+  const stop = text.indexOf('\n', index);
+  const line = text.slice(startOfSentence(text, index + 1), stop < 0 ? text.length : stop);
+  const colon = line.indexOf(':');
+  const [head, told] = [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+  const verb = findVerb(tag(head));
+  if (told === '' || verb < 1 || isTelling.test(head) || showing.test(head) || speaking.test(head)) return false;
+  const [end = told.length] = endsOf(told);
+  const [first, rest] = [told.slice(0, end), told.slice(end)];
+  const orders = told.split(/[.!?;,] /).some((part) => beginsOrder(tag(part.trim())));
+  return !speaking.test(first) && !orders && !speaking.test(rest.replace(/\b(?:the )?user\b/gi, ''));
+}
+
 /** The parts of a text in which the user or its writer speaks: none when it gives orders. */
 export function findOwnParts(text: string): readonly OwnPart[] {
   if (orders.some((order) => order.test(text))) return [];
@@ -61,7 +92,7 @@ export function findOwnParts(text: string): readonly OwnPart[] {
   let start = 0;
   for (const found of text.slice(0, length).matchAll(mention)) {
     const index = found.index + Math.max(0, found[0].search(/[\p{L}\p{N}]/u));
-    if (index < start || ownRecord.test(found[0])) continue;
+    if (index < start || ownRecord.test(found[0]) || isReport(text, index, found[0])) continue;
     const from = startOfSentence(text, index + 1);
     const end = endOfMention(text, index);
     if (from > start) parts.push({ start, end: from, isAfterOthers: start > 0 });
@@ -85,7 +116,7 @@ function endOfMention(text: string, index: number): number | null {
   const line = text.slice(index, stop < 0 ? text.length : stop);
   const masked = line.replace(/"[^"]*"/g, (quoted) => quoted.replace(/[.!?](?!"$)/g, '_'));
   if ((masked.match(/"/g) ?? []).length % 2 === 1) return null;
-  const end = /[.!?]["')]*(?= |$)/.exec(masked);
+  const end = [...masked.matchAll(/[.!?]["')]*(?= |$)/g)].find((one) => !isAbbreviation(masked, one.index + 1)) ?? null;
   const sentence = end === null ? line : line.slice(0, end.index + end[0].length);
   const colon = /:(?!\d)/.exec(sentence.replace(/"[^"]*"/g, (quoted) => '_'.repeat(quoted.length)));
   if (colon !== null && !/^: ?_/.test(sentence.slice(colon.index).replace(/"[^"]*"/g, '_'))) return null;
@@ -94,7 +125,6 @@ function endOfMention(text: string, index: number): number | null {
 
 function startOfSentence(text: string, place: number): number {
   const before = text.slice(0, place);
-  return (
-    Math.max(before.lastIndexOf('\n'), before.lastIndexOf('. '), before.lastIndexOf('! '), before.lastIndexOf('? ')) + 1
-  );
+  const ends = [...before.matchAll(/[.!?](?= )/g)].map(({ index }) => index + 1);
+  return Math.max(before.lastIndexOf('\n') + 1, ends.findLast((end) => !isAbbreviation(text, end)) ?? 0);
 }

@@ -38,6 +38,15 @@ const bareReport = new RegExp(
   `^(?:(?:also|then) )?${tells.replace('said|says|', '').replace('wrote|', '')}${asides} that (?<rest>.+)$`,
   'iu',
 );
+/** "She told me about her brother Sipho, who lives in …": that is said of him. */
+const tellsAbout = new RegExp(
+  `^${speaker}${adverbs} (?:told (?:me|us|the butler|the assistant)|talked|spoke|chatted|mentioned)(?: (?:about|of))? (?<whom>[^,.;:]{3,60}), who (?<rest>(?!m\\b|se\\b)\\p{Ll}+ (?:(?! who(?:m|se)?\\b)[^:;])+)$`,
+  'u',
+);
+/** "I noted that Sipho is a medic": the butler wrote it down to be remembered. */
+const butlersNote =
+  /^I (?:have )?(?:noted|noted down|wrote down|written down|recorded|made a note|learned) that (?<rest>.+)$/u;
+
 const askToRemember = new RegExp(
   `^${speaker}${adverbs} (?:asked|told|wants|wanted) (?:me|us|the butler|the assistant) to (?:remember|note|keep in mind)(?: that)? (?<rest>.+)$`,
   'u',
@@ -61,7 +70,8 @@ const standingRequest =
   /\b(?:asked|asks|requested|requests|wants?|wanted|ordered) (?:that|not to|to be)\b|\b(?:from (?:now|here) on|henceforth|always|never|in (?:the )?future|every|each|any ?more|no longer|next time|whenever|until further notice|by default|instead of)\b/i;
 
 /** What the butler did about it: "…, so the butler changed the pasta". */
-const consequence = /,? (?:and )?so (?:the )?(?:butler|assistant) [^;]+$/;
+const consequence =
+  /,? (?:and )?so (?:the )?(?:butler|assistant) (?!(?:is|was) (?:not )?to\b|(?:must|should|shall|will|may)\b)[^;:]+$/;
 
 /** "mentioned being vegan" says that the speaker is. After "said", a gerund may be the subject of the rest. */
 function finishGerund({ verb = '', speaker: whom = '', rest = '' }: Record<string, string | undefined>): string {
@@ -95,6 +105,11 @@ export function unframe(text: string): Framed {
   }
   const asked = askToRemember.exec(rest)?.groups;
   if (asked !== undefined) return frame(asked['rest'] ?? '', { speaker: asked['speaker'] ?? null, isToRemember: true });
+  const written = butlersNote.exec(rest)?.groups?.['rest'];
+  if (written !== undefined) return frame(written, { isToRemember: true });
+  const about = tellsAbout.exec(rest)?.groups;
+  if (about !== undefined)
+    return frame(`${about['whom'] ?? ''} ${about['rest'] ?? ''}`, { speaker: about['speaker'] ?? null, isToRemember });
   const found = report.exec(rest)?.groups ?? (request.test(rest) ? lateReport.exec(rest)?.groups : undefined);
   if (found !== undefined && saysSomething(found)) {
     const isDirect = /^"?(?:I|my|we)\b/i.test(found['rest'] ?? '') && found['colon'] !== undefined;
@@ -111,8 +126,18 @@ export function unframe(text: string): Framed {
   return frame(rest.replace(trailing, ''), { speaker: asker ?? null, isRequest: asker !== undefined, isToRemember });
 }
 
-function frame(text: string, values: Partial<Framed>): Framed {
-  return { text, speaker: null, isDirect: false, isRequest: false, isToRemember: false, ...values };
+/** "said that she moved and that Ayanda teaches": both are said. */
+const secondThat = / and that (?=\p{Lu}|(?:he|she|they|it|there|the|an?|his|her|their|my|our|I|we)\b)/gu;
+
+function frame(said: string, values: Partial<Framed>): Framed {
+  return {
+    text: said.replace(secondThat, ' and '),
+    speaker: null,
+    isDirect: false,
+    isRequest: false,
+    isToRemember: false,
+    ...values,
+  };
 }
 
 const plea =

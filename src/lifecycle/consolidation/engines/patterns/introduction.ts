@@ -19,6 +19,20 @@ const withAge = new RegExp(`^${name}, (?:\\d\\d|\\p{L}+ty(?:-\\p{L}+)?|\\p{L}+te
 const spoken = new RegExp(`\\b(?:I'm|I am|[Mm]y name is|[Mm]y name's) ${name}(?= now\\b|[,.!]| and\\b|$)`, 'u');
 const noNames = new RegExp(`^(?:${languages}|${nationalities})$`, 'i');
 
+/** Notes that begin with a whole name and an age are about the one whom the butler serves, as long as nobody else is. */
+const opening = new RegExp(
+  `^${name}, (?:\\d\\d|\\p{L}+ty(?:-\\p{L}+)?|\\p{L}+teen),? (?!is (?:my|our|her|his|their|the)\\b)`,
+  'u',
+);
+const met = new RegExp(`^(?:Today,? )?I (?:first )?met ${name}(?=,|\\.| for the first time| and )`, 'u');
+
+/** Who the first sentence of an episode presents to a butler that does not know the user yet. */
+export function presentedBy({ text, voice, quote }: Sentence, content: string, isTelling: boolean): string | null {
+  if (voice !== 'narrator' || !content.startsWith(quote) || /\buser\b/i.test(content)) return null;
+  const found = (opening.exec(text) ?? (isTelling ? met.exec(text) : null))?.groups?.['name'] ?? null;
+  return found !== null && / /.test(found) ? found : null;
+}
+
 /** The name by which a sentence introduces the person whom the butler serves; null where it introduces nobody. */
 export function introducedBy({ text, voice }: Sentence, content: string): string | null {
   const isFirstSession = firstSession.test(content.slice(0, 80));

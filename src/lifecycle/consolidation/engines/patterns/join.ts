@@ -6,7 +6,7 @@ import { tag } from './tags.ts';
 
 /** It begins with a word that only the sentence before explains. */
 const points =
-  /^(?:It|Its|They|Their|This|That|These|Those|Both|Neither|There)\b(?! (?:is|are|was|were) (?:an?|no|\d))/;
+  /^(?:(?:It|Its|They|Their|This|That|These|Those|Both|Neither|There|He|She|His|Her)\b(?! (?:is|are|was|were) (?:an?|no|\d))|(?:The )?(?:new |booking |order |policy )?(?:reference|number|fee|deposit)\b(?! of))/i;
 /** "Starts there 1 May": where that is stands before. */
 const there = /^(?:User )?\p{L}+(?:s|ed) (?:\S+ ){0,3}there\b/u;
 /** A longer note says too much at once. */
@@ -49,9 +49,13 @@ function join(before: Found, one: Judged, content: string): Found | null {
   return { statement: { ...said, content: text, isEnded, permanence: permanenceOf(text) }, quote };
 }
 
+/** "New place from Saturday: Solvoll": of what is said before. */
+const comparing = /^(?:New|Old|Same|Other|Former|Previous|Until then|Since then|After that)\b/;
+
 /** "Passport renewed; valid until 4 March": what follows has neither a subject nor a verb. */
 function isRest(before: Found, { quote }: Found): boolean {
-  return before.quote.endsWith(';') && /^\p{Ll}/u.test(quote) && findVerb(tag(quote)) < 0;
+  const isNext = before.quote.endsWith(';') && /^\p{Ll}/u.test(quote);
+  return (isNext || comparing.test(quote)) && findVerb(tag(quote)) < 0;
 }
 
 function isPlainNote({ predicate, isEvent, threshold, doubts }: FactStatement): boolean {

@@ -2,6 +2,7 @@ import { isCommonWord, tag } from './tags.ts';
 import { isForeign, textBesideSegments, type Segment } from '../../../../memory/episodes/segments.ts';
 import { beginsOrder } from './clauses.ts';
 import { findOwnParts, type OwnPart } from './foreign-text.ts';
+import { endsOf } from './sentence-ends.ts';
 
 /** The speaker: the user, the writer of the episode, or a butler in a line of its own. */
 export type Voice = 'user' | 'narrator' | 'butler';
@@ -176,10 +177,6 @@ function isHeading(name: string): boolean {
   return / /.test(name) ? / \p{Ll}/u.test(name) : heading.test(name);
 }
 
-const sentenceEnd = /[.!?]+["')]*(?=\s|$)|;(?=\s)/g;
-const abbreviation = /(?:^|[\s(])(?:dra?|mr|mrs|ms|prof|sra?|st|e\.g|i\.e|etc|approx|no|vs|\p{L}\.\p{L}|\p{Lu})\.$/iu;
-const halfDay = /\b[ap]\.m\.$/i;
-
 interface Speaker {
   /** Null for one who is neither the user nor the writer. */
   readonly voice: Voice | null;
@@ -213,23 +210,6 @@ function addSentences(sentences: Sentence[], content: string, line: Line, from: 
       );
     start = end;
   }
-}
-
-function endsOf(text: string): number[] {
-  const ends = [...text.matchAll(sentenceEnd)].map(({ index, 0: mark }) => index + mark.length);
-  return [...ends.filter((end) => !isAbbreviation(text, end)), text.length];
-}
-
-/** Before a small letter or a number these end no sentence. */
-const shortened =
-  /\b(?:incl|excl|max|min|tel|ext|approx|resp|vol|dept|est|hrs?|yrs?|mins?|mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|str|apt|nr|no|ca|cf|fig)\.$/i;
-
-function isAbbreviation(text: string, end: number): boolean {
-  if (/^\s+[\p{Ll}\d]/u.test(text.slice(end, end + 4)) && shortened.test(text.slice(Math.max(0, end - 8), end)))
-    return true;
-  const before = text.slice(Math.max(0, end - 8), end);
-  const isNewSentence = halfDay.test(before) && /^\s+\p{Lu}/u.test(text.slice(end, end + 4));
-  return abbreviation.test(before) && !isNewSentence;
 }
 
 function addSentence(

@@ -2,6 +2,7 @@ import { relationNouns } from './relations.ts';
 import { toSentence, userBeing, type Being } from './render.ts';
 import { userSubject } from './statement.ts';
 import { isCommonWord, type Token } from './tags.ts';
+import { languages, nationalities } from './words.ts';
 
 /** The persons of the sentences so far. */
 export interface Cast {
@@ -41,6 +42,7 @@ const female =
 const male =
   /^(?:father|dad|brother|son|husband|boyfriend|fiancé|uncle|nephew|grandfather|grandpa|father-in-law|brother-in-law|godfather|grandson|stepson|mr|herr|don|ex-husband|widower|man|boy|landlord)\.?$/i;
 const animals = /^(?:dog|cat|puppy|kitten|horse|mare|pony|rabbit|parrot|hamster|tortoise|turtle|bird|goat|cow|hen)$/;
+const isPeople = new RegExp(`^(?:${languages}|${nationalities})$`, 'i');
 const places = /^(?:in|at|near|from|to|via|of|on|into|around|outside|toward|towards)$/;
 
 export function createCast(text: string, userNames: readonly string[], user: Being): Cast {
@@ -152,7 +154,8 @@ function isPersonName(tokens: readonly Token[], place: number, name: readonly st
   const before = tokens[place - 1]?.lower ?? '';
   const next = tokens[place + name.length];
   if (female.test(name[0] ?? '') || male.test(name[0] ?? '') || /^Drs?\.?$/.test(name[0] ?? '')) return true;
-  if (places.test(before) || before === 'the') return false;
+  if (places.test(before) || before === 'the' || /^St\.?$/.test(name[0] ?? '') || isPeople.test(name.join(' ')))
+    return false;
   if (place === 0 && name.length === 1 && isCommonWord(name[0] ?? '') && !isNameElsewhere(name[0] ?? '', text))
     return false;
   return (

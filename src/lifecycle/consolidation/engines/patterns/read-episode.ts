@@ -3,7 +3,7 @@ import { iso, resolveDates } from './dates.ts';
 import { unframe, withoutPlea } from './frames.ts';
 import type { Segment } from '../../../../memory/episodes/segments.ts';
 import { expandContractions } from './grammar.ts';
-import { introducedBy, partsOfName } from './introduction.ts';
+import { introducedBy, partsOfName, presentedBy } from './introduction.ts';
 import { isDangerousInstruction, readInstruction } from './instructions.ts';
 import { ownSentences, type Sentence } from './own-speech.ts';
 import { createCast, isNoName, meet, meetSpeaker, resolve, subjectOf, type Cast } from './people.ts';
@@ -52,8 +52,12 @@ export function readEpisode(
 ): Found[] {
   const sentences = ownSentences(content, segments);
   const isTelling = isButlerTelling(sentences);
-  const introduced = sentences.flatMap((sentence) => introducedBy(sentence, content) ?? []).slice(0, 1);
-  const names = [...userNames, ...introduced.flatMap(partsOfName)];
+  const introductions = sentences.map((sentence, place) => {
+    const isPresented = place === 0 && userNames.length === 0;
+    return introducedBy(sentence, content) ?? (isPresented ? presentedBy(sentence, content, isTelling) : null);
+  });
+  const introduced = introductions.find((name) => name !== null) ?? null;
+  const names = [...userNames, ...(introduced === null ? [] : partsOfName(introduced))];
   const reading: Reading = {
     observedAt,
     isTelling,
@@ -62,8 +66,8 @@ export function readEpisode(
     cast: createCast(content, names, protagonistOf(content, sentences, { isTelling, names })),
     being: userBeing,
   };
-  const found = sentences.flatMap((sentence) => {
-    const statements = readSentence(sentence, reading);
+  const found = sentences.flatMap((sentence, place) => {
+    const statements = readSentence(sentence, introductions[place] ?? null, reading);
     const isSpeech = sentence.voice === 'user';
     const mayBeRule = isTrusted(sentence, reading) || isFragment(sentence);
     return statements.map((statement) => ({
@@ -91,17 +95,15 @@ function protagonistOf(
     .map(({ groups }) => groups?.['first'] ?? groups?.['second'] ?? groups?.['third'] ?? groups?.['fourth'] ?? '');
   const name = found.find((one) => !isCommonWord(one) && !isNoName(one));
   if (name === undefined) return userBeing;
-  return { name: names.includes(name) ? userSubject : name, label: name, gender: null };
+  return names.includes(name) ? userBeing : { name, label: name, gender: null };
 }
 
-function readSentence(sentence: Sentence, reading: Reading): Statement[] {
+function readSentence(sentence: Sentence, named: string | null, reading: Reading): Statement[] {
   const text = expandContractions(
-    (sentence.voice === 'butler' ? sentence.text : withoutPlea(sentence.text)).replace(
-      /^the user, (?<name>\p{Lu}[^,]+), /iu,
-      'The user ',
-    ),
+    (sentence.voice === 'butler' ? sentence.text : withoutPlea(sentence.text))
+      .replace(/^the user, (?<name>\p{Lu}[^,]+), /iu, 'The user ')
+      .replace(named === null ? /^$/ : metUser, 'The user '),
   );
-  const named = introducedBy(sentence, reading.cast.text);
   const statements: Statement[] = named === null ? [] : [noteOf(`User's name is ${named}`, userBeing, 0.2)];
   if (isQuestion(text)) return statements;
   const log = readLog(text, reading) ?? readBooking(text, reading);
@@ -135,6 +137,9 @@ function readSentence(sentence: Sentence, reading: Reading): Statement[] {
   meet(tokens, reading.cast);
   return [...statements, ...findRelations(text, statements, isFirst)];
 }
+
+/** "Today I met Ana Reis, who …" tells of the user. */
+const metUser = /^(?:Today,? )?I (?:first )?met [^,]+, who /u;
 
 function isHarmful(text: string): boolean {
   return [true, false].some((isReported) => isDangerousInstruction(text, { isReported }));
@@ -179,7 +184,7 @@ function readUnit({ tokens, sharesSubject }: Unit, before: Unit | null, circumst
   if (beginsAsUsers(tokens, circumstances))
     return keep(tokens, withSubject(tokens, cast.user, false), cast.user, circumstances);
   const person = isFirst ? inThirdPerson(tokens, false) : asButler(tokens);
-  const { rendered, being } = namePronoun(person, circumstances);
+  const { rendered, being } = namePronoun(nameUser(person, cast), circumstances);
   const subject = being ?? subjectOf(isFirst ? inThirdPerson(start, false) : start, cast);
   reading.being = subject;
   return keep(tokens, rendered, subject, circumstances);
@@ -206,6 +211,13 @@ function withSubject(tokens: readonly Token[], { label }: Being, isFirst: boolea
     { ...first, text: first.text.charAt(0).toLowerCase() + first.text.slice(1), space: ' ' },
     ...others,
   ];
+}
+
+/** Says "User" for the name of the user with which a statement begins. */
+function nameUser(tokens: readonly Token[], { userNames, user }: Cast): Token[] {
+  if (user.label !== userBeing.label) return [...tokens];
+  const length = [4, 3, 2, 1].find((count) => userNames.includes(joinTokens(tokens.slice(0, count)).trim()));
+  return length === undefined ? [...tokens] : [{ ...word(userBeing.label), space: '' }, ...tokens.slice(length)];
 }
 
 /** Puts a name in the place of the "she" or "her" with which a statement begins, where it is certain who that is. */

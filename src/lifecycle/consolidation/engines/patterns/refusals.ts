@@ -8,7 +8,7 @@ export type Doubt = (typeof doubts)[number];
 export const doubts = ['guess', 'session', 'butler', 'request'] as const;
 
 const guess =
-  /\b(?:maybe|perhaps|possibly|might|wonder(?:s|ed|ing)?|suppose|imagine|pretend|not sure|unsure|no idea|i guess|toying|dream(?:s|ing)? of|lol|haha|hehe|jk|kidding|joking|sarcas\w*|hypothetical\w*|role ?play|apparently|supposedly|allegedly|should i|what if|if (?:i|we|he|she|user|the user) (?:were|was|had|ever|could)|nothing decided|undecided|in theory|for a novel|in the (?:novel|film|game|story)|yeah right)\b|[😂🤣😉🙄😜]|;\)|\?/iu;
+  /\b(?:maybe|perhaps|possibly|might|wonder(?:s|ed|ing)?|suppose|imagine|pretend|not sure|unsure|no idea|i guess|toying|dream(?:s|ing)? of|lol|haha|hehe|jk|kidding|joking|sarcas\w*|hypothetical\w*|role ?play|apparently|supposedly|allegedly|should i|what if|(?:she|he|user|we|they) may(?! not)|(?:could|can|has|have|had)(?:not| not) (?:yet )?decided?|if (?:i|we|he|she|user|the user) (?:were|was|had|ever|could)|nothing decided|undecided|in theory|for a novel|in the (?:novel|film|game|story)|yeah right)\b|[😂🤣😉🙄😜]|;\)|\?/iu;
 const session =
   /\b(?:no (?:other |further )?(?:requests|tasks|comments|corrections|follow-up)|nothing (?:else|urgent|actionable|of note|to note|new|special)|end of (?:the )?session)\b/i;
 /** What the user did with somebody's text. */

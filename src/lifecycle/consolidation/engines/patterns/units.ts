@@ -16,7 +16,9 @@ export interface Unit {
 
 const subordinators =
   /^(?:if|when|whenever|while|since|after|before|once|until|unless|as|although|though|because|whether|that|what|how|where|why|which|who|whose|whoever|either|neither|both|not|so|should)$/;
-const butler = /^(?:the butler|the assistant|I)\b/i;
+/** What a butler is to do, or tells after a colon, is no mere consequence. */
+const butler =
+  /^(?:the butler|the assistant|I)\b(?!.*:)(?! (?:is|am|was) (?:not )?to\b| (?:must|should|shall|will|may|promised|agreed)\b)/i;
 
 /**
  * Splits a sentence only where two statements clearly stand side by side. Whatever leaves a doubt stays together: a
@@ -57,15 +59,22 @@ function stands(
   isButlerTelling: boolean,
 ): boolean {
   // A butler that tells of the user gives no orders: "put in after a crash" is none.
-  if (isOrder) return !isButlerTelling && !beginsAsOrder(before);
-  if (!/^(?:and|but|;|whereas)$/.test(link) || tokens.length < 3 || before.length < 3) return false;
-  if (before.some(({ lower, text }) => subordinators.test(lower) || text === '(' || text === ':' || text === '"'))
-    return false;
+  const isOpen = before.some(
+    ({ lower, text }) => subordinators.test(lower) || text === '(' || text === ':' || text === '"',
+  );
+  if (isOrder) return !isButlerTelling && !isOpen && !beginsAsOrder(before);
+  if (!/^(?:and|but|;|whereas)$/.test(link) || tokens.length < 3 || before.length < 3 || isOpen) return false;
+  // "From January she works four days, and the pay shrinks": the time holds for both.
+  if (before[0]?.pos === 'ADP') return false;
   const [first, second] = tokens;
   if (first === undefined || tokens.some(({ text }) => text === '"')) return false;
+  // "…, and the user will be a witness": so few words say too little alone.
   if (!sharesSubject)
-    return !/^(?:it|its|they|their|his|her|he|she|this|that|these|those|there|one|both|neither|none|all|some|who|which)$/.test(
-      first.lower,
+    return (
+      tokens.length > 4 &&
+      !/^(?:it|its|they|their|his|her|he|she|this|that|these|those|there|one|both|neither|none|all|some|who|which)$/.test(
+        first.lower,
+      )
     );
   return isTensed(first, second) && beginsWithSubject(before);
 }

@@ -132,6 +132,10 @@ export function capitalise(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** The last mark closes what another opened: "filed as '2026 Farys'". */
+const endsQuotation = /(?:^|[\s(])(?<mark>['"])(?!\s)(?:(?!\k<mark>[\s,.;]).)*\k<mark>$/;
+
 export function trimEnd(text: string): string {
-  return text.replace(/[\s.,;:!'"-]+$/, '');
+  const bare = text.replace(/[\s.,;:!-]+$/, '');
+  return endsQuotation.test(bare) ? bare : bare.replace(/[\s.,;:!'"-]+$/, '');
 }

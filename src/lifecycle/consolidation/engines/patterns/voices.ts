@@ -14,7 +14,7 @@ const butlerSigns: readonly RegExp[] = [
 /** Signs that "I" is the user, who speaks of themselves or to the butler. */
 const userSigns: readonly RegExp[] = [
   /\b(?:my|our) (?:\p{L}+ )?(?:wife|husband|partner|mother|father|mum|mom|dad|sister|brother|son|daughter|kids?|children|doctor|boss|car|flat|house|job|bike|dog|cat|garden|birthday|phone|knee|back|name|friend|cousin|aunt|uncle|feet|head|sponsor|pension|surname)\b/giu,
-  /\bI (?:am|have|live|work|take|like|love|hate|prefer|need|want|cannot|do not|will|would|play|drink|eat|run|own|drive|moved|got|used|see|earn|pay|speak|start|feel)\b/gi,
+  /\bI (?:am|have(?! \p{L}+ed\b)|live|work|take|like|love|hate|prefer|need|want|cannot|do not|will|would|play|drink|eat|run|own|drive|moved|got(?! (?:it|that|this) wrong)|used|see|earn|pay|speak|start|feel)\b/giu,
   /\b(?:our|ours|mine)\b|\bwe (?:are|have|live|will|do|lost|got|moved|bought|sold|need|want)\b/gi,
   /\bmy (?!mistake|slip|error|mishearing|entry|wording|suggestion|note|draft|list|answer|reminder|calendar)/gi,
   /\b(?:you|your)\b|\bplease\b/gi,
@@ -30,6 +30,6 @@ export function isButlerTelling(sentences: readonly Sentence[]): boolean {
   const text = own.join('\n');
   if (/\b(?:the user|user|user's)\b(?!:)/i.test(text)) return true;
   const [byButler, byUser] = [count(text, butlerSigns), count(text, userSigns)];
-  if (byUser === 0 && /\b(?:he|she)\b/i.test(text)) return true;
+  if (byUser === 0 && /\b(?:he|she|his|her)\b/i.test(text)) return true;
   return byButler > 0 && byButler > byUser;
 }
