@@ -232,7 +232,7 @@ for (const name of ['pairs', 'pairs-2', 'pairs-3', 'pairs-validation']) {
 {
   // Checks the labelled sessions. The spans must cover the content in order: the score compares items with spans only.
   const contents = new Set();
-  for (const [place, expected] of [170, 170, 160, 200].entries()) {
+  for (const [place, expected] of [170, 170, 160, 200, 198].entries()) {
     const name = `sessions-${place + 1}`;
     const sessions = load(`${name}.development.json`);
     if (sessions.length !== expected) bad(name, `must be ${expected}`, sessions.length);
@@ -258,6 +258,25 @@ for (const name of ['pairs', 'pairs-2', 'pairs-3', 'pairs-validation']) {
   const sentences = load('sessions-4.development.json').flatMap(({ spans }) => spans.map(({ text }) => text));
   for (const [place, text] of sentences.entries())
     if (sentences.indexOf(text) !== place) bad('sessions-4', 'span repeated', text);
+  // Set 5 labels the summaries of eight months: the texts must be theirs, and what is kept must hold every answer.
+  const labelled = load('sessions-5.development.json');
+  let first = 0;
+  for (const month of [1, 2, 3, 6, 7, 8, 9, 10]) {
+    const { episodes, questions } = load(`../months/month-${month}.development.json`);
+    const own = labelled.slice(first, first + episodes.length);
+    first += episodes.length;
+    for (const [place, { observed_at: observedAt, content }] of episodes.entries())
+      if (own[place]?.content !== content || own[place].observedAt !== observedAt)
+        bad('sessions-5', 'differs from month', month, 'episode', place);
+    const kept = own.map(({ spans }) => spans.filter(({ keep }) => keep !== 'no'));
+    for (const { id, q, must, from } of questions.filter((question) => question.from?.length)) {
+      add('sessions-5 answers');
+      const said = from.flatMap((place) => kept[place].map(({ text }) => text)).join('\n');
+      for (const p of must)
+        if (!re(p, 'sessions-5').test(said)) bad('sessions-5', 'answer is not kept', month, id, q, p);
+    }
+  }
+  if (first !== labelled.length) bad('sessions-5', 'must hold the episodes of the months only', labelled.length);
 }
 console.log(total);
 console.log(problems ? `${problems} problems` : 'no problems');
