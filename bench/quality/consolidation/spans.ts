@@ -24,7 +24,7 @@ export interface SpanItem {
   quote: string;
 }
 
-const sets = [1, 2, 3, 4, 5];
+const sets = [1, 2, 3, 4, 5, 6];
 
 export function readSessions(): LabelledSession[] {
   return sets.flatMap((set) =>
