@@ -33,6 +33,8 @@ interface Moment {
   readonly isPerfect?: boolean;
   /** It names a day of a month. */
   readonly isDated?: boolean;
+  /** It tells of what comes back every month. */
+  readonly isMonthly?: boolean;
 }
 
 const sayings: readonly Saying[] = [
@@ -94,9 +96,9 @@ const sayings: readonly Saying[] = [
     said: pattern(
       '(?<lead>on|until|by|from|since|starting)(?: on)? the (?<date>\\d{1,2})(?:st|nd|rd|th)(?! (?:of|floor|century|row|hour|each|every))',
     ),
-    resolve: ({ lead, date }, { day, isPast, isDated = false }) => {
+    resolve: ({ lead, date }, { day, isPast, isDated = false, isMonthly = false }) => {
       // "on 19 May, not on the 9th": of the month that is named.
-      if (isDated) return null;
+      if (isDated || isMonthly) return null;
       const found = new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth(), Number(date)));
       if (found.getUTCDate() !== Number(date)) return null;
       if (!isPast && found < day) found.setUTCMonth(found.getUTCMonth() + 1);
@@ -165,6 +167,9 @@ function pattern(said: string): RegExp {
   return new RegExp(`(?<![\\p{L}\\d-])${said}(?![\\p{L}\\d])`, 'giu');
 }
 
+/** "Drivers are paid on the 25th": of each month. */
+const monthly =
+  /\b(?:(?:is|are|gets?) (?:\p{L}+ly )?(?:paid|due|collected|taken|billed|emptied|debited|charged|read|sent)|pays?)\b/u;
 /** What comes back every month or year has no date. */
 const recurring =
   /\b(?:birthday|name day|anniversary|rent|fees?|salary|subscription|goes out|is taken|each|every)\b(?!.*\b(?:next|last|today|tomorrow|yesterday|in \p{L}+ (?:days|weeks|months))\b)/iu;
@@ -223,7 +228,7 @@ export function resolveDates(text: string, observedAt: Date, isPastTense: boolea
         const groups = rest.at(-1) as Record<string, string | undefined>;
         // "on the next Friday": a date has no article, and what is not read whole stays as it was said.
         if (/\bthe $/i.test(changed.slice(0, rest.at(-3) as number))) return whole;
-        return resolve(groups, { day, isPast, isPerfect, isDated }) ?? whole;
+        return resolve(groups, { day, isPast, isPerfect, isDated, isMonthly: monthly.test(dated) }) ?? whole;
       }),
     dated,
   );

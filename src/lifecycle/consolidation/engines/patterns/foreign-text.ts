@@ -76,9 +76,14 @@ function isReport(text: string, index: number, mention: string): boolean {
   const [head, told] = [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
   const verb = findVerb(tag(head));
   if (told === '' || verb < 1 || isTelling.test(head) || showing.test(head) || speaking.test(head)) return false;
-  const [end = told.length] = endsOf(told);
-  const [first, rest] = [told.slice(0, end), told.slice(end)];
-  const orders = told.split(/[.!?;,] /).some((part) => beginsOrder(tag(part.trim())));
+  return isTold(told);
+}
+
+/** Whether the writer tells on after a colon: nobody speaks for themselves or gives an order in the rest of the line. */
+export function isTold(text: string): boolean {
+  const [end = text.length] = endsOf(text);
+  const [first, rest] = [text.slice(0, end), text.slice(end)];
+  const orders = text.split(/[.!?;,] /).some((part) => beginsOrder(tag(part.trim())));
   return !speaking.test(first) && !orders && !speaking.test(rest.replace(/\b(?:the )?user\b/gi, ''));
 }
 

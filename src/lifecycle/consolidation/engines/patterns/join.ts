@@ -55,6 +55,7 @@ const comparing = /^(?:New|Old|Same|Other|Former|Previous|Until then|Since then|
 /** "Passport renewed; valid until 4 March": what follows has neither a subject nor a verb. */
 function isRest(before: Found, { quote }: Found): boolean {
   const isNext = before.quote.endsWith(';') && /^\p{Ll}/u.test(quote);
+  if (isNext && /\b(?:it|its|there|them)\b/.test(quote)) return true;
   return (isNext || comparing.test(quote)) && findVerb(tag(quote)) < 0;
 }
 

@@ -1,7 +1,7 @@
 import { isCommonWord, tag } from './tags.ts';
 import { isForeign, textBesideSegments, type Segment } from '../../../../memory/episodes/segments.ts';
 import { beginsOrder } from './clauses.ts';
-import { findOwnParts, type OwnPart } from './foreign-text.ts';
+import { findOwnParts, isTold, type OwnPart } from './foreign-text.ts';
 import { endsOf } from './sentence-ends.ts';
 
 /** The speaker: the user, the writer of the episode, or a butler in a line of its own. */
@@ -129,7 +129,7 @@ function readLabel(text: string): Label | null {
   if (reports.test(name)) return { voice: 'user', length, lasts: false };
   const rest = text.slice(length);
   if (tellsOfOrders.test(name) || /^(?:what|why|how|where)\b|\bI\b/.test(name)) return null;
-  if (hasVerb(name)) return null;
+  if (hasVerb(name) || (isTelling(name) && isTold(rest)) || isPortrait(rest)) return null;
   const isSpeech = speaks.test(/^[^.!?]*/.exec(rest)?.[0] ?? '');
   if (!isSpeech && isTopic(name, rest)) return null;
   if (headings.test(name) || (isHeading(name) && !isSpeech)) return null;
@@ -146,6 +146,23 @@ function hasVerb(name: string): boolean {
   const words = tag(name);
   const isOrder = words.length > 2 && beginsOrder(words);
   return isOrder || words.some(({ pos, lower, lemma }) => pos === 'VERB' && lower !== lemma && !tellings.test(lower));
+}
+
+/** "The airline answered: 214 dollars back": what somebody let the writer know, in a few words of the writer. */
+function isTelling(name: string): boolean {
+  return / \p{Ll}/u.test(name) && tellings.test(name.split(' ').at(-1) ?? '');
+}
+
+/** "Thibault Vernhes: makes Cantal in a dairy": the writer says what the one before the colon does. */
+function isPortrait(rest: string): boolean {
+  const [first] = tag(rest.slice(0, 40));
+  return (
+    first !== undefined &&
+    first.pos === 'VERB' &&
+    /^\p{Ll}+s$/u.test(first.text) &&
+    first.lower !== first.lemma &&
+    isTold(rest)
+  );
 }
 
 const tellings =

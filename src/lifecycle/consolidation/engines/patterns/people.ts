@@ -77,7 +77,10 @@ function genderOfUser(tokens: readonly Token[], beginsWithUser: boolean, others:
 
 /** "Anna said that she moved": the speaker is the one whom "she" means. */
 export function meetSpeaker(speaker: string, cast: Cast): void {
-  const isUser = /user$/i.test(speaker) || /^(?:she|he|they)$/i.test(speaker) || [cast.user.label, ...cast.userNames].includes(speaker);
+  const isUser =
+    /user$/i.test(speaker) ||
+    /^(?:she|he|they)$/i.test(speaker) ||
+    [cast.user.label, ...cast.userNames].includes(speaker);
   const being = isUser ? cast.user : nameOf(speaker.split(' '), cast);
   cast.subject = being;
   cast.others = isUser ? [] : [being];
