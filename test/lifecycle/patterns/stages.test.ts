@@ -22,6 +22,11 @@ describe('a date', () => {
     ['User decided to move in March', true, 'User decided to move in March 2027'],
     ['Surgery was moved to 20 February', true, 'Surgery was moved to 20 February 2027'],
     ['User had surgery in December', true, 'User had surgery in December 2025'],
+    ['The test is on the last Friday of this month', false, 'The test is on 2026-11-27'],
+    ['The fair is on the first Sunday of May', false, 'The fair is on 2027-05-02'],
+    ['User flies on Tuesday of next week', false, 'User flies on 2026-11-24'],
+    ['Helpers are paid on the 25th', false, 'Helpers are paid on the 25th'],
+    ['The bank announced 2 percent as of December', true, 'The bank announced 2 percent as of December 2026'],
     ['User takes two in a day', false, 'User takes two in a day'],
     ['Vitamin D, October to April only', false, 'Vitamin D, October to April only'],
   ])('that is said from the day of the episode becomes absolute: %s', (text, isPast, resolved) => {
