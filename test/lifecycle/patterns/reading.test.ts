@@ -131,6 +131,10 @@ describe('a sentence that is kept whole', () => {
       'User wants more sleep, so the butler is to keep her mornings free',
     ],
     [
+      'The user wants to stay, so I changed the booking: she leaves on 9 May 2026.',
+      'User wants to stay, so the butler changed the booking: she leaves on 9 May 2026',
+    ],
+    [
       'The user told me about her uncle Bram, who repairs clocks in Delft.',
       "User's uncle Bram repairs clocks in Delft",
     ],
@@ -204,6 +208,10 @@ describe('the gate against texts of others', () => {
     [
       'Asked Dr. Ruiz. Dr. Ruiz has the report: her iron is back to normal.',
       'Dr. Ruiz has the report: her iron is back to normal',
+    ],
+    [
+      'The clinic has the x-ray result: nothing is broken. "Rest is best for every knee", it read.',
+      'The clinic has the x-ray result: nothing is broken',
     ],
     ['The council replied: the permit is valid until 2031.', 'The council replied: the permit is valid until 2031'],
     [

@@ -1,4 +1,5 @@
 import { beginsOrder, findVerb } from './clauses.ts';
+import { isOrder } from './instructions.ts';
 import { endsOf, isAbbreviation } from './sentence-ends.ts';
 import { tag } from './tags.ts';
 
@@ -79,12 +80,17 @@ function isReport(text: string, index: number, mention: string): boolean {
   return isTold(told);
 }
 
-/** Whether the writer tells on after a colon: nobody speaks for themselves or gives an order in the rest of the line. */
+/**
+ * Whether the writer tells on after a colon: nobody speaks for themselves or gives an order in the rest of the line. Later
+ * quotations are found by themselves.
+ */
 export function isTold(text: string): boolean {
   const [end = text.length] = endsOf(text);
   const [first, rest] = [text.slice(0, end), text.slice(end)];
-  const orders = text.split(/[.!?;,] /).some((part) => beginsOrder(tag(part.trim())));
-  return !speaking.test(first) && !orders && !speaking.test(rest.replace(/\b(?:the )?user\b/gi, ''));
+  const isOrdering =
+    text.split(/[.!?;] /).some((part) => beginsOrder(tag(part.trim()))) ||
+    text.split(/, /).some((part) => isOrder(part));
+  return !speaking.test(first) && !isOrdering && !speaking.test(rest.replace(/\b(?:the )?user\b|"/gi, ''));
 }
 
 /** The parts of a text in which the user or its writer speaks: none when it gives orders. */

@@ -38,7 +38,7 @@ const disliking =
 const rules: readonly TypeRule[] = [
   {
     predicate: 'preferred_name',
-    verb: /^(?:goes by|likes to be called|prefers to be (?:called|addressed as)|wants to be called) (?<value>.+)$/,
+    verb: /^(?:goes by|(?:would (?:also )?like|likes|wants|prefers) to be (?:called|addressed as)) (?<value>.+)$/,
     value: readName,
     permanence: 'stable',
     importance: 8,

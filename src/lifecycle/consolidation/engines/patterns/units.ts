@@ -26,10 +26,14 @@ const butler =
  */
 export function splitUnits(tokens: readonly Token[], { isButlerTelling }: { isButlerTelling: boolean }): Unit[] {
   const units: Unit[] = [];
-  for (const clause of splitClauses(tokens)) {
+  const clauses = splitClauses(tokens);
+  for (const [place, clause] of clauses.entries()) {
     const before = units.at(-1);
     const isOfButler =
-      /^(?:so|and|but)$/.test(clause.link) && isButlerTelling && butler.test(joinTokens(clause.tokens));
+      /^(?:so|and|but)$/.test(clause.link) &&
+      isButlerTelling &&
+      clauses[place + 1]?.link !== ':' &&
+      butler.test(joinTokens(clause.tokens));
     if (before === undefined || isOfButler || before.isOfButler || stands(before.tokens, clause, isButlerTelling))
       units.push({
         tokens: clause.tokens,
