@@ -69,8 +69,8 @@ const speaking =
  * "Dr. Moe has the results: the dose goes up to 88": the writer tells what a letter or a result brought, where a verb stands
  * before the colon, and in the rest of the line nobody speaks for themselves or gives an order.
  */
-function isReport(text: string, index: number, mention: string): boolean {
-  if (!mention.endsWith(':')) return false;
+function isReport(text: string, index: number, found: string): boolean {
+  if (!found.endsWith(':')) return false;
   const stop = text.indexOf('\n', index);
   const line = text.slice(startOfSentence(text, index + 1), stop < 0 ? text.length : stop);
   const colon = line.indexOf(':');
