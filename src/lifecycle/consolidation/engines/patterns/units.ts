@@ -1,4 +1,4 @@
-import { splitClauses, type Clause } from './clauses.ts';
+import { findVerb, isFinite, splitClauses, type Clause } from './clauses.ts';
 import { joinTokens, type Token } from './tags.ts';
 
 /** A part of a sentence that states something by itself: mostly the whole sentence. */
@@ -72,15 +72,34 @@ function stands(
   if (before[0]?.pos === 'ADP') return false;
   const [first, second] = tokens;
   if (first === undefined || tokens.some(({ text }) => text === '"')) return false;
-  // "…, and the user will be a witness": so few words say too little alone.
-  if (!sharesSubject)
-    return (
-      tokens.length > 4 &&
-      !/^(?:it|its|they|their|his|her|he|she|this|that|these|those|there|one|both|neither|none|all|some|who|which)$/.test(
-        first.lower,
-      )
-    );
-  return isTensed(first, second) && beginsWithSubject(before);
+  if (!sharesSubject) return tokens.length > 4 && !pronouns.test(first.lower) && namesSubject(tokens);
+  return isTensed(first, second) && beginsWithSubject(before) && !isSubjectUnsure(before, first);
+}
+
+const pronouns =
+  /^(?:it|its|this|that|these|those|they|their|his|her|he|she|there|one|both|neither|none|all|some|who|which)$/;
+
+/** "…, and rehearsals are on Wednesdays" says of what only with the words before it; "…, and Moe's boat leaks" stands alone. */
+function namesSubject(tokens: readonly Token[]): boolean {
+  const verb = findVerb(tokens);
+  const next = tokens[verb + 1];
+  // "reads with NVDA and a braille display" has a noun that looks like a verb.
+  const isVerb = verb > 0 && next !== undefined && next.pos !== 'CCONJ' && !isBareAfterOne(tokens, verb);
+  const naming = /^(?:i|we|my|our|user|of)$/;
+  return isVerb && tokens.slice(0, verb).some(({ pos, lower }) => pos === 'PROPN' || naming.test(lower));
+}
+
+function isBareAfterOne(tokens: readonly Token[], verb: number): boolean {
+  const { pos = 'X', lower = '', lemma = '' } = tokens[verb] ?? {};
+  return /^(?:an?|one|each|every)$/.test(tokens[0]?.lower ?? '') && pos === 'VERB' && lower === lemma;
+}
+
+/** "he talked of boats, he has sold two and keeps one", "is proud and worried": of whom the next verb speaks is not certain. */
+function isSubjectUnsure(before: readonly Token[], { lower }: Token): boolean {
+  const verbs = before.flatMap((_, place) => (isFinite(before, place) ? [place] : []));
+  const comma = before.findIndex(({ text }) => text === ',');
+  const isSpliced = comma > (verbs[0] ?? comma) && verbs.some((place) => place > comma);
+  return isSpliced || (lower.endsWith('ed') && before.some((one) => /^(?:is|are|was|were)$/.test(one.lower)));
 }
 
 /** "Speak up, do not whisper" is one instruction, and so is "when I am out, water them". */
