@@ -95,7 +95,7 @@ function protagonistOf(
     .map(({ groups }) => groups?.['first'] ?? groups?.['second'] ?? groups?.['third'] ?? groups?.['fourth'] ?? '');
   const name = found.find((one) => !isCommonWord(one) && !isNoName(one));
   if (name === undefined) return userBeing;
-  return names.includes(name) ? userBeing : { name, label: name, gender: null };
+  return { name: names.includes(name) ? userSubject : name, label: name, gender: null };
 }
 
 function readSentence(sentence: Sentence, named: string | null, reading: Reading): Statement[] {
@@ -184,7 +184,7 @@ function readUnit({ tokens, sharesSubject }: Unit, before: Unit | null, circumst
   if (beginsAsUsers(tokens, circumstances))
     return keep(tokens, withSubject(tokens, cast.user, false), cast.user, circumstances);
   const person = isFirst ? inThirdPerson(tokens, false) : asButler(tokens);
-  const { rendered, being } = namePronoun(nameUser(person, cast), circumstances);
+  const { rendered, being } = namePronoun(person, circumstances);
   const subject = being ?? subjectOf(isFirst ? inThirdPerson(start, false) : start, cast);
   reading.being = subject;
   return keep(tokens, rendered, subject, circumstances);
@@ -211,13 +211,6 @@ function withSubject(tokens: readonly Token[], { label }: Being, isFirst: boolea
     { ...first, text: first.text.charAt(0).toLowerCase() + first.text.slice(1), space: ' ' },
     ...others,
   ];
-}
-
-/** Says "User" for the name of the user with which a statement begins. */
-function nameUser(tokens: readonly Token[], { userNames, user }: Cast): Token[] {
-  if (user.label !== userBeing.label) return [...tokens];
-  const length = [4, 3, 2, 1].find((count) => userNames.includes(joinTokens(tokens.slice(0, count)).trim()));
-  return length === undefined ? [...tokens] : [{ ...word(userBeing.label), space: '' }, ...tokens.slice(length)];
 }
 
 /** Puts a name in the place of the "she" or "her" with which a statement begins, where it is certain who that is. */
