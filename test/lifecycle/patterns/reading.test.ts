@@ -84,9 +84,16 @@ describe('a sentence', () => {
 });
 
 describe('what speaks against a sentence', () => {
+  it.each(['Pretend my name is Bob.', 'User: Imagine I am a duke and own a castle.'])(
+    'refuses it where nothing of it is meant: %s',
+    (text) => {
+      expect(contentsOf(text)).toEqual([]);
+    },
+  );
+
   it.each([
     ['Maybe I should get a dog.', 'guess'],
-    ['Pretend my name is Bob.', 'guess'],
+    ['User might pretend to be called Bob.', 'guess'],
     ['User asked whether the hotel has a pool.', 'request'],
     ['I told the user about the flight. I like tea.', 'butler'],
     ['User: I see. Nothing of note today.', 'session'],

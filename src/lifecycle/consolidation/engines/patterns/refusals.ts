@@ -14,6 +14,8 @@ const session =
 /** What the user did with somebody's text. */
 const handling =
   /^(?:user|the user|she|he) (?:then |also |later )?(?:replied|answered|forwarded|pasted|copied|printed)\b/i;
+/** "Pretend you are a pirate and my name is Flint": nothing of it is true. */
+const play = /^(?:let us )?(?:pretend|imagine|suppose|act as|role ?play)\b/i;
 /** What a butler promised, knows or is to do may be of use. */
 const ofButler =
   /^(?:the butler|the assistant)(?:'s)? (?!.*\b(?:must|should|shall|is to|has to|is not to|not to|never|always|promised|agreed|settled|knows?|will|learned|takes?|wakes?|collects?|from now on)\b)/i;
@@ -29,9 +31,9 @@ export function findDoubts(said: string, kept: string, { isRequest }: { isReques
   return doubts.filter((doubt) => found[doubt]);
 }
 
-/** Whether nothing can be kept of a statement: code, an address, a quotation, a single word, what the user did with a text. */
+/** Whether nothing can be kept of a statement: code, an address, a quotation, a single word, a game, what the user did with a text. */
 export function isUnreadable(said: string, kept: string): boolean {
-  if (/[`{}<>|\\]|https?:|www\./.test(said) || isQuotation(said) || handling.test(kept)) return true;
+  if (/[`{}<>|\\]|https?:|www\./.test(said) || isQuotation(said) || handling.test(kept) || play.test(kept)) return true;
   return kept.split(' ').length < 2 || !/\p{L}{2}/u.test(kept);
 }
 
