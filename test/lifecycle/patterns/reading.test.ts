@@ -302,6 +302,24 @@ describe('a name by which the user is introduced', () => {
   });
 });
 
+describe('notes with a heading', () => {
+  it('are read, and a point without a verb names what it is about', () => {
+    expect(contentsOf('# The dog\n- Pwdin, corgi, nine years\n- stays with Nerys when they are away')).toEqual([
+      'The dog: Pwdin, corgi, nine years',
+      'Stays with Nerys when they are away',
+    ]);
+    expect(contentsOf('# Session notes\n- wife: Mair, a bookkeeper')).toEqual(['Wife: Mair, a bookkeeper']);
+  });
+
+  it.each([
+    '# Our offer\n- you save ten pounds\n- order today',
+    '# Tips\nDrink water. The heart likes salt.',
+    'She sent this.\n# Diet\n- salt: none',
+  ])("are somebody else's page where somebody speaks, or prose follows, or it is not the first line: %s", (text) => {
+    expect(contentsOf(text).join()).not.toMatch(/save|salt|order/);
+  });
+});
+
 describe('segments', () => {
   const read = (...segments: Segment[]): string[] => {
     const content = segments.map(({ speaker, text }) => `${speaker}: ${text}`).join('\n');

@@ -93,24 +93,40 @@ export function isTold(text: string): boolean {
   return !speaking.test(first) && !isOrdering && !speaking.test(rest.replace(/\b(?:the )?user\b|"/gi, ''));
 }
 
+const ownHeading = /^[ \t]*#{1,3} (?<title>\p{L}[\p{L}' ]{0,39})\n+(?<rest>[\s\S]+)$/u;
+const beginsList = /^[ \t]*(?:[-*•]|\d{1,2}[.)]) /u;
+/** Somebody speaks for themselves, to somebody, or to a machine; notes that a butler makes of a session do not. */
+const addressing =
+  /https?:|\b(?:I|me|my|mine|we|us|our|you|your|yours|users|customers?|assistants?|agents?|ai|bots?|models?|ignore)\b/i;
+
+/** Returns the heading of notes: one first line in a few words, below it a list, and nobody who speaks. */
+export function readHeading(text: string): { title: string; length: number } | null {
+  const { title = '', rest = '' } = ownHeading.exec(text)?.groups ?? {};
+  if (rest === '' || addressing.test(rest) || !beginsList.test(rest)) return null;
+  return { title: title.trim(), length: text.length - rest.length };
+}
+
 /** The parts of a text in which the user or its writer speaks: none when it gives orders. */
-export function findOwnParts(text: string): readonly OwnPart[] {
-  if (orders.some((order) => order.test(text))) return [];
+export function findOwnParts(given: string): readonly OwnPart[] {
+  if (orders.some((order) => order.test(given))) return [];
+  // The heading of notes is no page; the places in the text stay as they are.
+  const heading = readHeading(given)?.length ?? 0;
+  const text = ' '.repeat(heading) + given.slice(heading);
   const starts = beginnings.map((beginning) => beginning.exec(text)?.index ?? text.length);
   const first = Math.min(...starts);
   const length = first === text.length ? first : startOfSentence(text, first);
   const parts: OwnPart[] = [];
-  let start = 0;
+  let start = heading;
   for (const found of text.slice(0, length).matchAll(mention)) {
     const index = found.index + Math.max(0, found[0].search(/[\p{L}\p{N}]/u));
     if (index < start || ownRecord.test(found[0]) || isReport(text, index, found[0])) continue;
     const from = startOfSentence(text, index + 1);
     const end = endOfMention(text, index);
-    if (from > start) parts.push({ start, end: from, isAfterOthers: start > 0 });
+    if (from > start) parts.push({ start, end: from, isAfterOthers: start > heading });
     if (end === null || end >= length) return parts;
     start = end;
   }
-  if (start < length) parts.push({ start, end: length, isAfterOthers: start > 0 });
+  if (start < length) parts.push({ start, end: length, isAfterOthers: start > heading });
   return parts;
 }
 

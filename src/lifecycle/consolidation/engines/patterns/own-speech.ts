@@ -1,7 +1,7 @@
 import { isCommonWord, tag } from './tags.ts';
 import { isForeign, textBesideSegments, type Segment } from '../../../../memory/episodes/segments.ts';
-import { beginsOrder } from './clauses.ts';
-import { findOwnParts, isTold, type OwnPart } from './foreign-text.ts';
+import { beginsOrder, findVerb } from './clauses.ts';
+import { findOwnParts, isTold, readHeading, type OwnPart } from './foreign-text.ts';
 import { endsOf } from './sentence-ends.ts';
 
 /** The speaker: the user, the writer of the episode, or a butler in a line of its own. */
@@ -45,7 +45,20 @@ function sentencesOf(content: string, segment: Segment | null): Sentence[] {
     if (!part.isAfterOthers) readPart(content, text, part, speech);
     else if (!readAfterOthers(content, text, part, speech)) break;
   }
-  return speech.sentences;
+  const title = readHeading(text)?.title ?? '';
+  return title === '' || ofSession.test(title)
+    ? speech.sentences
+    : speech.sentences.map((sentence) => nameTopic(sentence, title));
+}
+
+/** It names the session and not a topic. */
+const ofSession =
+  /\b(?:talk|session|call|chat|conversation|meeting|intro\p{L}*|notes?|summary|updates?|facts?|memo)\b/iu;
+
+/** "The dog" over "- Pwdin, corgi, 9 yrs": a point without a verb says of what it is by its heading alone. */
+function nameTopic(sentence: Sentence, title: string): Sentence {
+  if (!sentence.startsLine || findVerb(tag(sentence.text)) >= 0) return sentence;
+  return { ...sentence, text: `${title}: ${sentence.text}` };
 }
 
 interface Speech {
