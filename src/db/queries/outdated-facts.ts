@@ -43,6 +43,7 @@ const mostLookedAt = 1000;
 /**
  * Lists what is outdated in episodes, for all queries in one round trip: the evidence of what was learned from them, and
  * the facts that no longer hold and may be said in them. Sealed ones are all among them: their text is not in the database.
+ * Links are looked up by the ids that they are wanted for: their indexes begin with these, and a tenant has many links.
  */
 export async function listOutdated(db: TenantDatabase, queries: readonly OutdatedQuery[]): Promise<OutdatedAnswer[]> {
   if (queries.length === 0) return [];
@@ -75,19 +76,22 @@ const whenEnded = Prisma.sql`
   ) ended`;
 
 function selectOutdated(tenantId: string, { episodeIds, noteIds, sourcesOf, scopes, at }: OutdatedQuery): Prisma.Sql {
+  const ids = [...episodeIds];
   const inScope = scopes === null ? Prisma.sql`true` : Prisma.sql`f.scope = ANY (${[...scopes]}::text[])`;
   const isOutdated = Prisma.sql`(f.validity IN ('superseded', 'retracted') OR f.valid_to <= ${at}::timestamptz)`;
   return Prisma.sql`
     WITH shown AS (
-      SELECT e.id, e.search_vector FROM episodes e WHERE e.tenant_id = ${tenantId} AND e.id = ANY (${[...episodeIds]}::uuid[])
+      SELECT e.id, e.search_vector FROM episodes e WHERE e.tenant_id = ${tenantId} AND e.id = ANY (${ids}::uuid[])
     ), evidence AS (
       SELECT l.target_id AS episode_id, l.source_type AS type, l.source_id AS memory_id, l.spans FROM memory_links l
-      JOIN shown ON l.target_type = 'episode' AND l.target_id = shown.id
-      WHERE l.tenant_id = ${tenantId} AND l.relation = 'derived_from' AND l.spans <> '[]'
+      JOIN shown ON l.target_id = shown.id
+      WHERE l.tenant_id = ${tenantId} AND l.target_type = 'episode' AND l.target_id = ANY (${ids}::uuid[])
+        AND l.relation = 'derived_from' AND l.spans <> '[]'
       UNION ALL
       SELECT l.source_id, l.target_type, l.target_id, l.spans FROM memory_links l
-      JOIN shown ON l.source_type = 'episode' AND l.source_id = shown.id
-      WHERE l.tenant_id = ${tenantId} AND l.relation = 'supports' AND l.spans <> '[]'
+      JOIN shown ON l.source_id = shown.id
+      WHERE l.tenant_id = ${tenantId} AND l.source_type = 'episode' AND l.source_id = ANY (${ids}::uuid[])
+        AND l.relation = 'supports' AND l.spans <> '[]'
     ), links AS (
       SELECT e.episode_id AS "episodeId", e.memory_id AS "memoryId", e.spans, NOT ${isOutdated} AS "isLive"
       FROM evidence e JOIN facts f ON f.tenant_id = ${tenantId} AND f.id = e.memory_id WHERE e.type = 'fact'
@@ -98,7 +102,7 @@ function selectOutdated(tenantId: string, { episodeIds, noteIds, sourcesOf, scop
       SELECT l.source_id AS "memoryId", e.content, l.spans FROM memory_links l
       JOIN episodes e ON e.tenant_id = l.tenant_id AND e.id = l.target_id
       WHERE l.tenant_id = ${tenantId} AND l.source_type = 'fact' AND l.source_id = ANY (${[...sourcesOf]}::uuid[])
-        AND l.target_type = 'episode' AND l.relation = 'derived_from' AND l.spans <> '[]'
+        AND l.relation = 'derived_from' AND l.spans <> '[]'
     ), words AS (
       SELECT array_agg(DISTINCT word) AS lexemes FROM (
         SELECT search_vector FROM shown UNION ALL
