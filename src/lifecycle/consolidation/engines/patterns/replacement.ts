@@ -87,9 +87,9 @@ function isPart(known: Topic, said: Topic): boolean {
   return (lacksValues && !said.isEnded) || own(known, said) > own(said, known) + 2;
 }
 
-/** Finds the fact of which a statement very likely replaces only a part. */
+/** Finds the stored fact of which a statement very likely replaces only a part. */
 export function findPartly(changed: readonly Relative[]): Relative | undefined {
-  return changed.find(({ known, changes }) => known.type === 'fact' && changes >= least.supersede);
+  return changed.find(({ known, changes }) => known.type === 'fact' && known.isStored && changes >= least.supersede);
 }
 
 /** Lists what a statement perhaps changes, the likeliest first. */
