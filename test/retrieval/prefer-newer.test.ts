@@ -59,7 +59,7 @@ describe('a recall that finds two notes with an open review', () => {
     expect(await recalled()).not.toContain(older);
   });
 
-  it.each([undefined, 0.55])('returns both, the newer first, where that is less likely (%s)', async (likelihood) => {
+  it.each([undefined, 0.5])('returns both, the newer first, where that is less likely (%s)', async (likelihood) => {
     const olderId = await note(older);
     const newerId = await note(newer);
     await note('The club has a café of its own');

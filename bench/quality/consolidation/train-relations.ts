@@ -4,6 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { modelKey, type Embedder } from '../../../src/embedding/embedder.ts';
+import { inThousandths } from '../../../src/lifecycle/consolidation/engines/patterns/judge.ts';
 import {
   cosineOf,
   inputsOf,
@@ -18,6 +19,7 @@ import { readWordVectors } from '../../../src/lifecycle/consolidation/engines/pa
 import { packageRoot } from '../../../src/shared/package-root.ts';
 import { withEmbeddedCore } from '../../own-embedded-core.ts';
 import { readSet } from './score.ts';
+import { trainLogistic, trainNet, type Row } from './train-net.ts';
 import type { NoteChange } from './stores.ts';
 
 type Known = string | { subject: string; predicate: string; content: string };
@@ -51,16 +53,8 @@ interface Said {
   fold: number;
 }
 
-/** What a head is trained on: its inputs, and which of the outcomes is right. */
-interface Row {
-  input: ArrayLike<number>;
-  outcome: number;
-  weight: number;
-}
-
 const folds = 4;
-const penalties = { relation: 0.003, tells: 0.1 };
-const steps = 300;
+const tellsPenalty = 0.1;
 /** Sentences of a store that a statement is compared with: the engine compares about as many. */
 const nearest = 10;
 /** Pairs make a store: the firsts of so many are known together. */
@@ -179,7 +173,7 @@ function trainTells(said: readonly Said[]): RelationHead {
   const rows = said.map(({ statement, tellsChange }): Row => {
     return { input: statement.vector.map((value) => vectorScale * value), outcome: tellsChange ? 0 : 1, weight: 1 };
   });
-  const { bias, weights } = train(rows, 2, { penalty: penalties.tells, isScaled: true })[0] as RelationHead;
+  const { bias, weights } = trainLogistic(rows, tellsPenalty);
   return { bias, weights: weights.map((weight) => vectorScale * weight) };
 }
 
@@ -189,88 +183,12 @@ function trainHeads(said: readonly Said[]): RelationHeads {
     const tells = trainTells(said.filter((one) => one.fold !== fold));
     return said.filter((one) => one.fold === fold).flatMap((one) => rowsOf(one, tells));
   }).flat();
-  const [changes, repeats] = train(rows, 3, { penalty: penalties.relation, isScaled: false }) as [
-    RelationHead,
-    RelationHead,
-  ];
-  return { tells: trainTells(said), changes, repeats };
+  return { tells: trainTells(said), ...trainNet(rows) };
 }
 
 function rowsOf({ statement, examples }: Said, head: RelationHead): Row[] {
   const tells = sumOf(head, statement.vector);
   return examples.map(({ input, outcome, weight }) => ({ input: [tells, ...input], outcome, weight }));
-}
-
-/**
- * Softmax regression with an L2 penalty, on standardised inputs, by gradient descent with momentum: deterministic. The
- * head of the last outcome is zero.
- */
-function train(
-  rows: readonly Row[],
-  outcomes: number,
-  { penalty, isScaled }: { penalty: number; isScaled: boolean },
-): RelationHead[] {
-  const size = rows[0]?.input.length ?? 0;
-  const mean = (of: (row: Row) => number): number => rows.reduce((sum, row) => sum + of(row), 0) / rows.length;
-  const means = Array.from({ length: size }, (_, at) => (isScaled ? 0 : mean(({ input }) => input[at] ?? 0)));
-  const scales = means.map((middle, at) =>
-    isScaled ? 1 : 0.05 + Math.sqrt(mean(({ input }) => ((input[at] ?? 0) - middle) ** 2)),
-  );
-  const inputs = rows.map(({ input }) =>
-    Float64Array.from([...Array.from(input, (value, at) => (value - (means[at] ?? 0)) / (scales[at] ?? 1)), 1]),
-  );
-  const total = rows.reduce((sum, { weight }) => sum + weight, 0);
-  const create = (): Float64Array[] => Array.from({ length: outcomes }, () => new Float64Array(size + 1));
-  const [weights, velocity] = [create(), create()];
-  for (let step = 0; step < steps; step += 1) {
-    const gradients = create();
-    for (const [place, input] of inputs.entries()) addGradient(gradients, weights, input, rows[place] as Row);
-    for (const [at, own] of weights.entries())
-      move(own, { velocity: velocity[at] as Float64Array, gradient: gradients[at] as Float64Array, total, penalty });
-  }
-  const last = weights.at(-1) as Float64Array;
-  return weights.slice(0, -1).map((own): RelationHead => {
-    const scaled = means.map((_, at) => ((own[at] ?? 0) - (last[at] ?? 0)) / (scales[at] ?? 1));
-    const shift = scaled.reduce((sum, value, at) => sum + value * (means[at] ?? 0), 0);
-    return { bias: (own[size] ?? 0) - (last[size] ?? 0) - shift, weights: scaled };
-  });
-}
-
-function addGradient(
-  gradients: Float64Array[],
-  weights: Float64Array[],
-  input: Float64Array,
-  { outcome, weight }: Row,
-): void {
-  const sums = weights.map((own) => {
-    let sum = 0;
-    for (let at = 0; at < input.length; at += 1) sum += (own[at] as number) * (input[at] as number);
-    return sum;
-  });
-  const most = Math.max(...sums);
-  const powers = sums.map((sum) => Math.exp(sum - most));
-  const all = powers.reduce((sum, power) => sum + power, 0);
-  for (const [at, gradient] of gradients.entries()) {
-    const error = weight * ((powers[at] as number) / all - (at === outcome ? 1 : 0));
-    for (let place = 0; place < input.length; place += 1)
-      gradient[place] = (gradient[place] as number) + error * (input[place] as number);
-  }
-}
-
-interface Step {
-  velocity: Float64Array;
-  gradient: Float64Array;
-  total: number;
-  penalty: number;
-}
-
-function move(weights: Float64Array, { velocity, gradient, total, penalty }: Step): void {
-  for (let at = 0; at < weights.length; at += 1) {
-    const isBias = at === weights.length - 1;
-    const slope = (gradient[at] as number) / total + (isBias ? 0 : penalty * (weights[at] as number));
-    velocity[at] = 0.9 * (velocity[at] as number) - 0.3 * slope;
-    weights[at] = (weights[at] as number) + (velocity[at] as number);
-  }
 }
 
 /** What heads make of a statement: the likelihoods of its examples. */
@@ -313,13 +231,10 @@ function report(name: string, judged: readonly Judged[]): string[] {
   ];
 }
 
-function writeWeights(model: string, { tells, changes, repeats }: RelationHeads): void {
-  const round = ({ bias, weights }: RelationHead): RelationHead => ({
-    bias: Number(bias.toFixed(4)),
-    weights: weights.map((weight) => Number(weight.toFixed(4))),
-  });
+function writeWeights(model: string, { tells, hidden, changes, repeats }: RelationHeads): void {
   const file = join(packageRoot, 'src', 'lifecycle', 'consolidation', 'engines', 'patterns', 'relation-weights.ts');
-  const data = JSON.stringify({ model, tells: round(tells), changes: round(changes), repeats: round(repeats) });
+  const heads = { tells: inThousandths(tells), hidden: hidden.map(inThousandths) };
+  const data = JSON.stringify({ model, ...heads, changes: inThousandths(changes), repeats: inThousandths(repeats) });
   const note =
     '// Generated by bench/quality/consolidation/train-relations.ts from the development stores and pairs. Do not edit.';
   writeFileSync(file, `${note}\nexport const relationWeights = ${data};\n`);

@@ -46,8 +46,10 @@ describe('the judge of relations', () => {
     const input = [0.5, ...(inputsOf([known, ...others], newer)[0] ?? [])];
 
     expect(relationWeights.tells.weights).toHaveLength(newer.vector.length);
-    expect(relationWeights.changes.weights).toHaveLength(input.length);
-    expect(relationWeights.repeats.weights).toHaveLength(input.length);
+    const { hidden, changes, repeats } = relationWeights;
+    expect(hidden.map(({ weights }) => weights.length)).toEqual(hidden.map(() => input.length));
+    expect(changes.weights).toHaveLength(input.length + hidden.length);
+    expect(repeats.weights).toHaveLength(input.length + hidden.length);
     expect(input.every(Number.isFinite)).toBe(true);
   });
 
@@ -92,14 +94,31 @@ describe('the judge of relations', () => {
 
   it('gives all it says to one outcome of three', () => {
     const none = { bias: 0, weights: [] };
-    const { changes, repeats } = likelihoodsOf({ changes: none, repeats: none }, [1]);
+    const { changes, repeats } = likelihoodsOf({ hidden: [], changes: none, repeats: none }, [1]);
 
     expect(changes).toBeCloseTo(1 / 3);
     expect(repeats).toBeCloseTo(1 / 3);
   });
+
+  it('judges by what it sees in a pair beside the inputs', () => {
+    const one = { bias: 0, weights: [10] };
+    const heads = { hidden: [one], changes: { bias: 0, weights: [0, 2] }, repeats: { bias: 0, weights: [0, 0] } };
+
+    expect(likelihoodsOf(heads, [1]).changes).toBeCloseTo(Math.exp(2) / (Math.exp(2) + 2));
+    expect(likelihoodsOf(heads, [-1]).changes).toBeCloseTo(Math.exp(-2) / (Math.exp(-2) + 2));
+  });
 });
 
 describe('a topic', () => {
+  it('knows what its numbers count', () => {
+    const { units } = topicOf('user', 'The rent is 985 euros, and two keys came with it', null);
+
+    expect([...units].map(([unit, amounts]) => [unit, ...amounts])).toEqual([
+      ['euro', '985'],
+      ['key', '2'],
+    ]);
+  });
+
   it('reads numbers and dates in words and digits alike', () => {
     const [one, other] = ['User eats at seven on the ninth of May', 'User eats at 7 on 2026-05-09'].map(
       (sentence) => topicOf('user', sentence, null).values,

@@ -22,7 +22,7 @@ export function inThousandths({ bias, weights }: Head): Head {
   return { bias: Math.round(bias * thousand), weights: weights.map((weight) => Math.round(weight * thousand)) };
 }
 
-function fromThousandths({ bias, weights }: Head): Head {
+export function fromThousandths({ bias, weights }: Head): Head {
   return { bias: bias / thousand, weights: weights.map((weight) => weight / thousand) };
 }
 

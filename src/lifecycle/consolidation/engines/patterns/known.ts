@@ -22,6 +22,8 @@ export interface Known {
   /** When another took its place; null while it is live. */
   readonly replacedAt: Date | null;
   readonly isStored: boolean;
+  /** An agent stored it, not consolidation. */
+  readonly isOfAgent: boolean;
 }
 
 /** What a butler knows, and the names of the user in it. */
@@ -52,6 +54,7 @@ export async function loadKnown(context: MemoryContext, butler: string): Promise
       sealedContent: true,
       dataKeyId: true,
       validity: true,
+      sourceEpisodeId: true,
       observedAt: true,
       validFrom: true,
       createdAt: true,
@@ -85,7 +88,18 @@ async function loadRules(context: MemoryContext, butler: string, names: readonly
     const topic = topicOfRule(content, names);
     const since = askedByUserAt ?? createdAt;
     const key = { subject: userSubject, predicate: notePredicate(content) };
-    return { type: 'rule', id, scope, ...key, content, topic, since, replacedAt: null, isStored: true };
+    return {
+      type: 'rule',
+      id,
+      scope,
+      ...key,
+      content,
+      topic,
+      since,
+      replacedAt: null,
+      isStored: true,
+      isOfAgent: false,
+    };
   });
 }
 
@@ -101,6 +115,7 @@ type Row = Pick<
   | 'predicate'
   | 'content'
   | 'validity'
+  | 'sourceEpisodeId'
   | 'observedAt'
   | 'validFrom'
   | 'createdAt'
@@ -110,7 +125,7 @@ type Row = Pick<
 };
 
 function knownOf(
-  { id, scope, subject, predicate, content, validity, supersededAt, supersededBy, ...times }: Row,
+  { id, scope, subject, predicate, content, validity, sourceEpisodeId, supersededAt, supersededBy, ...times }: Row,
   names: readonly string[],
 ): Known {
   const isReplaced = validity === 'superseded';
@@ -128,6 +143,7 @@ function knownOf(
     since: timeOf(times),
     replacedAt,
     isStored: true,
+    isOfAgent: sourceEpisodeId === null,
   };
 }
 

@@ -1,13 +1,22 @@
-import { leaveOutBeginning, readPeriod } from '../../../../memory/facts/stated-period.ts';
-import { notePredicate, readsAsNote } from '../../../../memory/facts/note-key.ts';
+import { readPeriod } from '../../../../memory/facts/stated-period.ts';
+import { notePredicate } from '../../../../memory/facts/note-key.ts';
 import type { Confirmation, ConsolidationOutput, Evidence, NewFact, NewRule, UpdatedFact } from '../../output.ts';
 import { isCovered } from './compare.ts';
 import type { Verdict } from './judge.ts';
 import { topicOfFact, topicOfRule, type Known, type Knowledge } from './known.ts';
 import type { Relative, Relatives } from './relatives.ts';
+import {
+  asOfItsBeginning,
+  findCertain,
+  findPartly,
+  findRepeated,
+  isForGood,
+  isOutdated,
+  listChanged,
+} from './replacement.ts';
 import { globalScope } from '../../../../memory/values.ts';
 import { userSubject, type FactStatement, type RuleStatement, type Statement } from './statement.ts';
-import { countCommon, listValues, withoutNames, type Topic } from './topic.ts';
+import type { Topic } from './topic.ts';
 
 /** A statement as an episode makes it. */
 interface Said {
@@ -18,12 +27,6 @@ interface Said {
   readonly isNews: boolean;
   readonly evidence: Evidence;
 }
-
-/**
- * Likelihoods from which a statement confirms a fact, supersedes it, or opens a review. Chosen on pairs that the judge was
- * not trained on: `train-relations.ts` prints what each share would be.
- */
-const least = { confirm: 0.6, supersede: 0.75, review: 0.35, sameSlot: 0.7 };
 
 /** More reviews than these are not opened for one statement. */
 const reviewLimit = 2;
@@ -88,10 +91,9 @@ export class Notebook {
       predicate === null ? undefined : pool.find((one) => isKey(one, subject, predicate) && one.replacedAt === null);
     if (isOutdated(relatives, sameKey, at)) return;
     const live = relatives.filter(({ known }) => known.replacedAt === null);
-    const changed = live
-      .filter(({ known, changes }) => changes >= least.review && isBefore(known, at) && !isOpposite(known, statement))
-      .toSorted((a, b) => b.changes - a.changes);
-    const repeated = findRepeated(live, at);
+    const comparable = live.filter(({ known }) => !isOpposite(known, statement));
+    const changed = listChanged(comparable, topic, at);
+    const repeated = findRepeated(live, topic, at);
     if (repeated !== undefined) return this.#confirm(repeated.known, { at, evidence, changed });
     const topics = pool.filter(({ replacedAt }) => replacedAt === null).map((one) => one.topic);
     if (isCovered(topics, topic)) return;
@@ -128,15 +130,17 @@ export class Notebook {
     const relatives = await this.#relatives.compare(this.#listKnown(), topic, at);
     if (isOutdated(relatives, undefined, at)) return;
     const live = relatives.filter(({ known }) => known.replacedAt === null);
-    const repeated = findRepeated(live, at);
+    const repeated = findRepeated(live, topic, at);
     if (repeated !== undefined) return this.#confirm(repeated.known, { at, evidence, changed: [] });
-    const changed = live
-      .filter(({ known, changes }) => changes >= least.review && isBefore(known, at))
-      .toSorted((a, b) => b.changes - a.changes);
+    const changed = listChanged(live, topic, at);
     const target = isForGood(content, at) ? findCertain(changed, topic)?.known : undefined;
     if (target?.isStored === true && target.since >= at) return;
+    const partly = target === undefined ? findPartly(changed) : undefined;
+    const fact = newFact(asNoteStatement(content, importance), { verdict, at, evidence });
+    // A rule has no reviews.
+    if (partly !== undefined) return this.#keep(fact, at, [partly]);
     if (target?.type !== 'fact') return this.#addRule({ content, importance }, { at, evidence, replaced: target });
-    this.#replace(target, newFact(asNoteStatement(content, importance), { verdict, at, evidence }), at, []);
+    this.#replace(target, fact, at, []);
   }
 
   #addEvent(fact: NewFact, topic: Topic, at: Date): void {
@@ -240,75 +244,9 @@ export class Notebook {
       since: at,
       replacedAt: null,
       isStored: false,
+      isOfAgent: false,
     };
   }
-}
-
-/** What was replaced after the episode, or is known of a later day, is not made current again. */
-function isOutdated(relatives: readonly Relative[], sameKey: Known | undefined, at: Date): boolean {
-  if (sameKey !== undefined && sameKey.since > at) return true;
-  return relatives.some(({ known, repeats, changes }) => {
-    if (known.replacedAt !== null) return repeats >= least.confirm && known.replacedAt > at;
-    return known.since > at && changes >= least.review;
-  });
-}
-
-function findRepeated(live: readonly Relative[], at: Date): Relative | undefined {
-  return live
-    .filter((one) => one.repeats >= least.confirm || isOfSession(one, at))
-    .toSorted((a, b) => b.repeats - a.repeats)[0];
-}
-
-/** Finds what a statement replaces without a review. */
-function findCertain(changed: readonly Relative[], topic: Topic): Relative | undefined {
-  return changed.find(
-    ({ known, changes }) =>
-      changes >= least.supersede && (known.type === 'rule' || !isPart(known.topic, topic)) && mayReplace(known, topic),
-  );
-}
-
-/** What an agent stored in the same session of the same matter is better than a sentence about it, and only confirmed. */
-function isOfSession({ known, changes, repeats }: Relative, at: Date): boolean {
-  return known.isStored && known.since.getTime() === at.getTime() && changes + repeats >= least.sameSlot;
-}
-
-/**
- * Whether a statement may replace what is known without a review: both must name one thing beside people. A fact under a
- * predicate is replaced only by a sentence that says its end, or that names a thing which it names.
- */
-function mayReplace(known: Known, said: Topic): boolean {
-  const { topic } = known;
-  if (countCommon(withoutNames(topic.words, topic), withoutNames(said.words, said)) === 0) return false;
-  if (!known.isStored || readsAsNote(known)) return true;
-  return (said.isEnded && !topic.isEnded) || countCommon(topic.nouns, said.nouns) > 0;
-}
-
-/** Of one episode, what is said first is known before the rest. */
-function isBefore({ since, isStored }: Known, at: Date): boolean {
-  return since < at || (!isStored && since <= at);
-}
-
-/** What begins later is compared as it will read then: the review that it opens counts from that day on. */
-function asOfItsBeginning(content: string, at: Date): string {
-  const { from } = readPeriod(content);
-  return from !== null && from > at ? leaveOutBeginning(content) : content;
-}
-
-/** What begins later, or ends, replaces nothing: what was known before holds until then, or again. */
-function isForGood(content: string, at: Date): boolean {
-  const { from, until } = readPeriod(content);
-  return until === null && (from === null || from <= at);
-}
-
-/**
- * Whether a known sentence says more than a newer one replaces: "A bay mare, stabled at Nybø, 3,200 a month", or a date where
- * the newer names none.
- */
-function isPart(known: Topic, said: Topic): boolean {
-  const own = (one: Topic, other: Topic): number =>
-    one.words.size + listValues(one).size - countCommon(one.words, other.words);
-  const isWithoutValues = listValues(known).size > 0 && listValues(said).size === 0 && !said.isEnded;
-  return isWithoutValues || own(known, said) > own(said, known) + 2;
 }
 
 type PossibleChanges = Exclude<NewFact['may_change'], string | null | undefined>;

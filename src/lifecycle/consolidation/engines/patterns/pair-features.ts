@@ -41,6 +41,8 @@ export function featuresOfPair(known: Topic, said: Topic, aligned: Alignment): n
     ...comparison(known.kin, said.kin),
     ...valueKinds.flatMap((kind) => comparison(known.values[kind], said.values[kind]).slice(0, 2)),
     bit(hasConflict(known, said)),
+    ...compareUnits(known, said),
+    ...comparison(withoutFirst(known.names, known), withoutFirst(said.names, said)),
     ...comparison(listValues(known), listValues(said)).slice(2),
     bit(known.isNegative !== said.isNegative),
     bit(said.isEnded && !known.isEnded),
@@ -73,6 +75,13 @@ function compareDenied(known: Topic, said: Topic): [number, number] {
     bit(countCommon(said.denied, known.words) > 0),
     bit(countCommon(said.denied, known.names) + countCommon(said.denied, values) > 0),
   ];
+}
+
+/** Whether both count the same, name other amounts of it, or count other things only. */
+function compareUnits({ units: known }: Topic, { units: said }: Topic): [number, number, number] {
+  const shared = [...known].filter(([unit]) => said.has(unit));
+  const isOther = shared.some(([unit, amounts]) => areDisjoint(amounts, said.get(unit) ?? new Set()));
+  return [bit(shared.length > 0), bit(isOther), bit(known.size > 0 && said.size > 0 && shared.length === 0)];
 }
 
 function bit(holds: boolean): number {

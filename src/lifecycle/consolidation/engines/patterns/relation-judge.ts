@@ -1,21 +1,29 @@
 import { modelKey, type Embedder } from '../../../../embedding/embedder.ts';
 import { isPlainChange, type Likelihoods } from './compare.ts';
+import { fromThousandths, type Head } from './judge.ts';
 import { featuresOfPair } from './pair-features.ts';
 import { relationWeights } from './relation-weights.ts';
 import { withoutNames, type Topic } from './topic.ts';
 import { alignWords, type Alignment, type WordVectors } from './word-vectors.ts';
 
-export interface RelationHead {
-  readonly bias: number;
-  readonly weights: readonly number[];
-}
+export type RelationHead = Head;
 
 export interface RelationHeads {
   /** Whether a statement tells of a change at all, by its vector alone. */
   readonly tells: RelationHead;
+  /** What is seen in a pair, each by its own sum. */
+  readonly hidden: readonly RelationHead[];
+  /** By the inputs, and then by what is seen in them. */
   readonly changes: RelationHead;
   readonly repeats: RelationHead;
 }
+
+const trained: RelationHeads = {
+  tells: fromThousandths(relationWeights.tells),
+  hidden: relationWeights.hidden.map(fromThousandths),
+  changes: fromThousandths(relationWeights.changes),
+  repeats: fromThousandths(relationWeights.repeats),
+};
 
 /** Whether the weights fit the vectors of this embedder. */
 export function canJudgeRelations({ model }: Pick<Embedder, 'model'>): boolean {
@@ -38,12 +46,12 @@ const plainChange: Likelihoods = { changes: 0.95, repeats: 0 };
 
 /** Judges what a statement is to each of the known sentences that are nearest to it. */
 export function judgeRelations(known: readonly Candidate[], said: Compared): Likelihoods[] {
-  const tells = [said, ...known].map(({ vector }) => sumOf(relationWeights.tells, vector));
+  const tells = [said, ...known].map(({ vector }) => sumOf(trained.tells, vector));
   return inputsOf(known, said).map((input, place) => {
     const told = tells[known[place]?.isLater === true ? place + 1 : 0] ?? 0;
     const [older, newer] = known[place]?.isLater === true ? [said, known[place]] : [known[place], said];
     if (older !== undefined && newer !== undefined && isPlainChange(older.topic, newer.topic)) return plainChange;
-    return likelihoodsOf(relationWeights, [told, ...input]);
+    return likelihoodsOf(trained, [told, ...input]);
   });
 }
 
@@ -105,12 +113,13 @@ function weighShared(known: readonly Compared[], one: Topic, said: Topic): Share
   return { all: sum(all), plain: sum(plain), rarest: Math.max(0, ...all), rarestPlain: Math.max(0, ...plain) };
 }
 
-/** A softmax over three outcomes, of which the last, neither, has weights of zero. */
+/** A softmax over three outcomes, of which the last, neither, has a sum of zero. */
 export function likelihoodsOf(
-  { changes, repeats }: Omit<RelationHeads, 'tells'>,
+  { hidden, changes, repeats }: Omit<RelationHeads, 'tells'>,
   input: readonly number[],
 ): Likelihoods {
-  const [one, other] = [Math.exp(sumOf(changes, input)), Math.exp(sumOf(repeats, input))];
+  const seen = [...input, ...hidden.map((head) => Math.tanh(sumOf(head, input)))];
+  const [one, other] = [Math.exp(sumOf(changes, seen)), Math.exp(sumOf(repeats, seen))];
   return { changes: one / (one + other + 1), repeats: other / (one + other + 1) };
 }
 

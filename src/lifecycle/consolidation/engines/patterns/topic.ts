@@ -19,6 +19,8 @@ export interface Topic {
   /** Words for relatives, friends, colleagues and pets. */
   readonly kin: ReadonlySet<string>;
   readonly values: Values;
+  /** What its numbers count, by their stems: "euro", "puff", "%". */
+  readonly units: ReadonlyMap<string, ReadonlySet<string>>;
   /** Its words that carry meaning, as a tokenizer without case and accents writes them, and what each is. */
   readonly roles: ReadonlyMap<string, Role>;
   /** Words and values that it says not to hold: "not the 9th", "instead of Monday". */
@@ -116,6 +118,7 @@ export function topicOf(subject: string, content: string, predicate: string | nu
     names,
     kin: kinWords,
     values,
+    units: listUnits(tokens),
     roles,
     denied,
     contrasted,
@@ -165,6 +168,26 @@ function withoutHead(words: ReadonlySet<string>, { head }: Topic): Set<string> {
 /** Leaves out what stands before the first verb. */
 export function withoutFirst(words: ReadonlySet<string>, { first }: Topic): Set<string> {
   return new Set([...words].filter((word) => !first.has(word)));
+}
+
+/** Two amounts are of one kind where the word after both is the same. */
+function listUnits(tokens: readonly Token[]): Map<string, Set<string>> {
+  const units = new Map<string, Set<string>>();
+  for (const [place, token] of tokens.entries()) {
+    const { numbers } = readValues(token);
+    const after = tokens[place + 1];
+    if (numbers.size === 0 || after === undefined) continue;
+    if (after.lower !== '%' && !/^(?:NOUN|PROPN|X|SYM)$/.test(after.pos)) continue;
+    const unit = stem(after.lower);
+    units.set(unit, new Set([...(units.get(unit) ?? []), ...numbers]));
+  }
+  return units;
+}
+
+function readValues(token: Token): Values {
+  const values = createValues();
+  readValue(token, values);
+  return values;
 }
 
 function addRoles(

@@ -52,6 +52,9 @@ export interface Alignment {
   readonly noun: number;
   readonly secondNoun: number;
   readonly verb: number;
+  /** Means over the nouns of each: how near the nearest noun of the other is. */
+  readonly knownNouns: number;
+  readonly saidNouns: number;
   /** How near the first noun of each is to a word of the other, and both to each other. */
   readonly knownFirst: number;
   readonly saidFirst: number;
@@ -102,6 +105,8 @@ export function alignWords(known: WordVectors, said: WordVectors): Alignment {
     noun: nearest ?? 0,
     secondNoun: second ?? 0,
     verb: Math.max(0, ...bestOfKnown(...verbs)),
+    knownNouns: mean(bestOfKnown(...nouns)),
+    saidNouns: mean(bestOfSaid(nouns[1], nouns[0])),
     knownFirst: bestOfKnown(firsts[0].slice(0, 1), all[1])[0] ?? 0,
     saidFirst: bestOfSaid(firsts[1].slice(0, 1), all[0])[0] ?? 0,
     firsts: Math.max(0, ...bestOfKnown(...firsts)),
