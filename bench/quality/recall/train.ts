@@ -75,8 +75,8 @@ function weigh(one: Measured): number {
  * many of them are answered would be used up in a large store and left unused in a small one.
  */
 function weighForGate(one: Measured): number {
-  const size = one.documents / 50;
-  return weigh(one) * (one.kind === 'unrelated' ? size ** (size < 1 ? 1.5 : 0.3) : 1);
+  const size = one.documents / 200;
+  return weigh(one) * (one.kind === 'unrelated' ? 1.5 * size ** (size < 1 ? 0.8 : 0.1) : 1);
 }
 
 function fit(measured: readonly Measured[]): Fitted {
