@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TenantDatabase } from '../../src/db/database.ts';
 import type { Candidate } from '../../src/db/queries/candidate.ts';
+import { Prisma } from '../../src/generated/prisma/client.ts';
 import { notePredicate } from '../../src/memory/facts/note-key.ts';
 import { asStored } from '../../src/redaction/redactor.ts';
 import { findPreceding } from '../../src/retrieval/pipeline/lend.ts';
@@ -80,5 +82,22 @@ describe('what stands before a memory in its episode', () => {
     expect(place).toBeGreaterThan(placeAlone + 0.05);
     expect(stable).toBeCloseTo(stableAlone, 6);
     expect(choir - choirAlone).toBeLessThan(place - placeAlone);
+  });
+
+  it('is looked up by the memory, and not among all links of the tenant', async () => {
+    await learn('looked up', true);
+    const context = core.context({ tenantId: 'looked up' });
+    const readFetched = Prisma.sql`
+      SELECT coalesce(idx_tup_fetch, 0)::text FROM pg_stat_xact_user_tables WHERE relname = 'memory_links'`;
+    const fetched: number[] = [];
+    const roundTrip: TenantDatabase['roundTrip'] = async (statements, settings) => {
+      const answers = await context.db.roundTrip([readFetched, ...statements, readFetched], settings);
+      fetched.push(Number(answers.at(-1)) - Number(answers.at(0)));
+      return answers.slice(1, -1);
+    };
+    await recallMemories({ ...context, db: { ...context.db, roundTrip } }, { topic: 'Where is Brunost now?' });
+
+    // The candidates are the first that read links. Each has one.
+    expect(fetched.find((count) => count > 0)).toBe(said.length);
   });
 });

@@ -18,6 +18,7 @@ const notes: [subject: string, content: string][] = [
   ['user', 'User cannot eat celery'],
   ['user', 'User moved house because the stairs hurt the knee'],
   ['user', 'The car is insured with Gjensidige'],
+  ['user', 'The ladder hangs in the shed behind the bicycles'],
 ];
 let core: TestCore;
 
@@ -28,6 +29,7 @@ beforeAll(async () => {
   for (const [subject, content] of notes)
     await storeFact(core.context(), { subject, predicate: notePredicate(asStored(content)), content });
   await storeRule(core.context(), { content: 'Speak of the relatives by name.', importance: 10 });
+  await storeRule(core.context(), { content: 'Receipts go into the blue folder, named by date and shop.' });
 });
 afterAll(() => core.close());
 
@@ -45,6 +47,13 @@ describe('a recall over notes', () => {
     ['Why did we move?', 'User moved house because the stairs hurt the knee'],
     ['car insurance', 'The car is insured with Gjensidige'],
   ])('brings the note of the person or thing that is meant: %s', async (topic, content) => {
+    expect(await recallFirst(topic)).toBe(content);
+  });
+
+  it.each([
+    ['Where do sales slips belong?', 'Receipts go into the blue folder, named by date and shop.'],
+    ['Where do the steps for reaching the roof hang?', 'The ladder hangs in the shed behind the bicycles'],
+  ])('brings what answers in other words, above the floor: %s', async (topic, content) => {
     expect(await recallFirst(topic)).toBe(content);
   });
 

@@ -42,6 +42,23 @@ describe('recall', () => {
     expect(await types(['episode'])).toEqual(['episode']);
   });
 
+  it('brings the nearest memories that name whom a question is about, however many others are nearer', async () => {
+    context = retrieval.context({ principal: context.principal, retrieval: { candidates: 10 } });
+    await storeFact(context, { subject: 'user', predicate: 'family', content: 'User is married to Halvor' });
+    for (let place = 0; place < 12; place++) await fact(`likes herring for supper ${place}`);
+    const named = await fact('opens when Halvor brings his key');
+    const unnamed = await fact('opens when Ragna brings her key');
+    const { considered } = await recallMemories(context, {
+      topic: 'What does my husband like for supper?',
+      mode: 'semantic',
+      limit: 10,
+    });
+
+    const found = considered.map(({ memory }) => memory.id);
+    expect(found).toContain(named.id);
+    expect(found).not.toContain(unnamed.id);
+  });
+
   it('scores by relevance, importance, recency and effective confidence as configured', async () => {
     await fact('drinks tea', { importance: 8, permanence: 'ephemeral', confidence: 0.9 });
     await retrieval.after(10, async () => {

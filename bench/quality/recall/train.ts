@@ -76,7 +76,7 @@ function weigh(one: Measured): number {
  */
 function weighForGate(one: Measured): number {
   const size = one.documents / 200;
-  return weigh(one) * (one.kind === 'unrelated' ? size ** (size < 1 ? 0.8 : 0.4) : 1);
+  return weigh(one) * (one.kind === 'unrelated' ? 1.5 * size ** (size < 1 ? 0.8 : 0.1) : 1);
 }
 
 function fit(measured: readonly Measured[]): Fitted {
@@ -85,9 +85,11 @@ function fit(measured: readonly Measured[]): Fitted {
   // Near questions are answered sensibly in part: they say nothing about the gate.
   const gated = measured.filter(({ kind, rows }) => kind !== 'near' && rows.length > 0);
   const first = gated.map((one) => findFirst(one, ranking));
+  // The gate tells whether anything here answers the question. Fitted to whether the first does, it also hid what was second
+  // or third: it took a question that is hard to rank for one that nothing answers.
   const gate = fitLogistic(
     first.map(({ score, type }, place) => [score, ...type, ...(gated[place]?.question ?? [])]),
-    first.map(({ isRight }) => isRight),
+    first.map(({ isAnswered }) => isAnswered),
     { weights: gated.map(weighForGate), pull: 0.5 },
   );
   return { ranking, gate };
@@ -107,17 +109,24 @@ interface First {
   score: number;
   /** Whether it is a rule, and whether it is a note. */
   type: number[];
-  isRight: boolean;
+  /** Whether one of the first three is right. */
+  isAnswered: boolean;
 }
 
 const typeFeatures = ['isRule', 'isNote'] as const;
 
 function findFirst({ rows, isRight }: Measured, ranking: readonly number[]): First {
   const scores = rows.map((row) => dot(ranking, row));
-  const score = Math.max(...scores);
-  const place = scores.indexOf(score);
-  const type = typeFeatures.map((name) => rows[place]?.[featureNames.indexOf(name)] ?? 0);
-  return { score, type, isRight: isRight[place] === true };
+  const order = orderByScore(scores);
+  const first = rows[order[0] ?? -1];
+  const type = typeFeatures.map((name) => first?.[featureNames.indexOf(name)] ?? 0);
+  const isAnswered = order.slice(0, 3).some((place) => isRight[place] === true);
+  return { score: scores[order[0] ?? -1] ?? 0, type, isAnswered };
+}
+
+/** The places of the rows, best first. */
+function orderByScore(scores: readonly number[]): number[] {
+  return scores.map((_, place) => place).toSorted((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0));
 }
 
 interface Outcome {
@@ -134,7 +143,7 @@ interface Outcome {
 
 function ask(one: Measured, { ranking, gate }: Fitted): Outcome {
   const scores = one.rows.map((row) => dot(ranking, row));
-  const order = scores.map((_, place) => place).toSorted((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0));
+  const order = orderByScore(scores);
   const { type } = findFirst(one, ranking);
   const relevanceAt = (place: number): number =>
     1 / (1 + Math.exp(-dot(gate, [scores[place] ?? 0, ...type, ...one.question])));

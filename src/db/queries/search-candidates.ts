@@ -184,13 +184,17 @@ function namesSomebody(type: MemoryType, { asksWho }: CandidateQuery): Prisma.Sq
     : Prisma.sql`(m.content ~ '[^.!?[:space:]][[:space:]]["''(]?[[:upper:]][[:lower:]]' OR m.content ~ '^[[:upper:]][[:lower:]]+(,| and |$)')`;
 }
 
-/** The places in episodes that a memory quotes. Links have no past: a look at the past reads none. */
+/**
+ * The places in episodes that a memory quotes; no other link has places. The type of the target is not asked for: a plan
+ * for all tenants would go through every link to an episode, for each candidate. Links have no past: a look at the past
+ * reads none.
+ */
 function selectSources(type: MemoryType, { readsSources, filter }: CandidateQuery): Prisma.Sql {
   if (!readsSources || type === 'episode' || filter.isPast) return Prisma.sql`NULL::json`;
   return Prisma.sql`(
     SELECT json_agg(json_build_array(l.target_id, l.spans->0->0) ORDER BY l.target_id) FROM memory_links l
     WHERE l.tenant_id = ${filter.tenantId} AND l.source_type = ${type} AND l.source_id = m.id
-      AND l.target_type = 'episode' AND l.relation = 'derived_from' AND l.spans <> '[]')`;
+      AND l.relation = 'derived_from' AND l.spans <> '[]')`;
 }
 
 function tellsAmount({ asksAmount }: CandidateQuery): Prisma.Sql {
