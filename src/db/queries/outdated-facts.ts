@@ -75,6 +75,20 @@ const whenEnded = Prisma.sql`
       ELSE f.valid_to END AS at
   ) ended`;
 
+/** Selects where the episodes `shown` say a fact or rule: what was learned from them, and what they confirmed. */
+function selectEvidence(tenantId: string, ids: readonly string[]): Prisma.Sql {
+  return Prisma.sql`
+    SELECT l.target_id AS episode_id, l.source_type AS type, l.source_id AS memory_id, l.spans FROM memory_links l
+    JOIN shown ON l.target_id = shown.id
+    WHERE l.tenant_id = ${tenantId} AND l.target_type = 'episode' AND l.target_id = ANY (${[...ids]}::uuid[])
+      AND l.relation = 'derived_from' AND l.spans <> '[]'
+    UNION ALL
+    SELECT l.source_id, l.target_type, l.target_id, l.spans FROM memory_links l
+    JOIN shown ON l.source_id = shown.id
+    WHERE l.tenant_id = ${tenantId} AND l.source_type = 'episode' AND l.source_id = ANY (${[...ids]}::uuid[])
+      AND l.relation = 'supports' AND l.spans <> '[]'`;
+}
+
 function selectOutdated(tenantId: string, { episodeIds, noteIds, sourcesOf, scopes, at }: OutdatedQuery): Prisma.Sql {
   const ids = [...episodeIds];
   const inScope = scopes === null ? Prisma.sql`true` : Prisma.sql`f.scope = ANY (${[...scopes]}::text[])`;
@@ -83,15 +97,7 @@ function selectOutdated(tenantId: string, { episodeIds, noteIds, sourcesOf, scop
     WITH shown AS (
       SELECT e.id, e.search_vector FROM episodes e WHERE e.tenant_id = ${tenantId} AND e.id = ANY (${ids}::uuid[])
     ), evidence AS (
-      SELECT l.target_id AS episode_id, l.source_type AS type, l.source_id AS memory_id, l.spans FROM memory_links l
-      JOIN shown ON l.target_id = shown.id
-      WHERE l.tenant_id = ${tenantId} AND l.target_type = 'episode' AND l.target_id = ANY (${ids}::uuid[])
-        AND l.relation = 'derived_from' AND l.spans <> '[]'
-      UNION ALL
-      SELECT l.source_id, l.target_type, l.target_id, l.spans FROM memory_links l
-      JOIN shown ON l.source_id = shown.id
-      WHERE l.tenant_id = ${tenantId} AND l.source_type = 'episode' AND l.source_id = ANY (${ids}::uuid[])
-        AND l.relation = 'supports' AND l.spans <> '[]'
+      ${selectEvidence(tenantId, ids)}
     ), links AS (
       SELECT e.episode_id AS "episodeId", e.memory_id AS "memoryId", e.spans, NOT ${isOutdated} AS "isLive"
       FROM evidence e JOIN facts f ON f.tenant_id = ${tenantId} AND f.id = e.memory_id WHERE e.type = 'fact'

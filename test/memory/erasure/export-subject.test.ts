@@ -86,7 +86,9 @@ describe('the export of a subject', () => {
     expect(new Set(ids).size).toBe(5);
     expect(await exported('emmy', 'pages')).toHaveLength(5);
     expect(await exported('nobody', 'pages')).toEqual([]);
-    await expect(exportSubject(context('pages'), { subject: 'emmy', after: 'fact:x' })).rejects.toThrow(/^after must be /);
+    await expect(exportSubject(context('pages'), { subject: 'emmy', after: 'fact:x' })).rejects.toThrow(
+      /^after must be /,
+    );
     await expect(exportSubject(context('pages'), { subject: 'emmy', limit: 51 })).rejects.toThrow(/^first must be /);
   });
 

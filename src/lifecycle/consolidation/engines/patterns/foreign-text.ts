@@ -58,7 +58,7 @@ const orders: readonly RegExp[] = [
 const ownRecord =
   /\b(?:on (?:file|record)|(?:in|into|from) (?:the|my|our) (?:calendar|file|record|database))(?: \p{L}+)?:$/iu;
 
-/** What was done with a text that is then shown. */
+/** Verbs for bringing or showing a text of others. */
 const showing =
   /\b(?:pasted?|copied|forward(?:ed|s)?|shar(?:ed|es)|show(?:ed|s|n)?|quot(?:ed|es)|read|translat(?:ed|es)|summari[sz](?:ed|es)|fetch(?:ed|es)|opened|loaded|dictat(?:ed|es)|tools?|web|sites?|outputs?|prompts?|search\w*)\b/i;
 /** Somebody speaks for themselves, to somebody, or to a machine. */

@@ -26,7 +26,7 @@ const opening = new RegExp(
 );
 const met = new RegExp(`^(?:Today,? )?I (?:first )?met ${name}(?=,|\\.| for the first time| and )`, 'u');
 
-/** Who the first sentence of an episode presents to a butler that does not know the user yet. */
+/** Returns the name of the person whom the first sentence presents to a butler that does not know the user yet. */
 export function presentedBy({ text, voice, quote }: Sentence, content: string, isTelling: boolean): string | null {
   if (voice !== 'narrator' || !content.startsWith(quote) || /\buser\b/i.test(content)) return null;
   const found = (opening.exec(text) ?? (isTelling ? met.exec(text) : null))?.groups?.['name'] ?? null;
