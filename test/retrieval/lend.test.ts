@@ -86,18 +86,31 @@ describe('what stands before a memory in its episode', () => {
 
   it('is looked up by the memory, and not among all links of the tenant', async () => {
     await learn('looked up', true);
+    const others = 300;
+    // Links of memories that are not there: what counts is only how many there are.
+    await core.db.asOwner(async (client) => {
+      await client.query('ALTER TABLE memory_links DISABLE TRIGGER USER');
+      await client.query(
+        `INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation, spans, created_at)
+        SELECT 'looked up', 'fact', gen_random_uuid(), 'episode', gen_random_uuid(), 'derived_from', '[[0, 1]]', now()
+        FROM generate_series(1, ${others})`,
+      );
+      await client.query('ALTER TABLE memory_links ENABLE TRIGGER USER');
+      await client.query('ANALYZE memory_links');
+    });
     const context = core.context({ tenantId: 'looked up' });
-    const readFetched = Prisma.sql`
-      SELECT coalesce(idx_tup_fetch, 0)::text FROM pg_stat_xact_user_tables WHERE relname = 'memory_links'`;
-    const fetched: number[] = [];
+    const countRead = Prisma.sql`
+      SELECT (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::text
+      FROM pg_stat_xact_user_tables WHERE relname = 'memory_links'`;
+    let read = 0;
     const roundTrip: TenantDatabase['roundTrip'] = async (statements, settings) => {
-      const answers = await context.db.roundTrip([readFetched, ...statements, readFetched], settings);
-      fetched.push(Number(answers.at(-1)) - Number(answers.at(0)));
+      const answers = await context.db.roundTrip([countRead, ...statements, countRead], settings);
+      read += Number(answers.at(-1)) - Number(answers.at(0));
       return answers.slice(1, -1);
     };
     await recallMemories({ ...context, db: { ...context.db, roundTrip } }, { topic: 'Where is Brunost now?' });
 
-    // The candidates are the first that read links. Each has one.
-    expect(fetched.find((count) => count > 0)).toBe(said.length);
+    expect(read).toBeGreaterThan(0);
+    expect(read).toBeLessThan(others);
   });
 });
