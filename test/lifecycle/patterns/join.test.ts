@@ -16,6 +16,10 @@ describe('a sentence that points to the one before it', () => {
       'New job at the shipyard. Starts there 1 May, same trade.',
       'New job at the shipyard; User starts there 1 May 2026, same trade',
     ],
+    [
+      'The concert was planned for 4 May 2026. The user moved it to 5 May 2026.',
+      'The concert was planned for 4 May 2026; User moved it to 5 May 2026',
+    ],
     ['Ferry to Texel booked for 4 May 2026. Reference TX-88.', 'Ferry to Texel booked for 4 May 2026; reference TX-88'],
     [
       'The user fetched the old lamp; a glass shade is there in its place.',

@@ -9,6 +9,9 @@ const points =
   /^(?:(?:It|Its|They|Their|This|That|These|Those|Both|Neither|There|He|She|His|Her)\b(?! (?:is|are|was|were) (?:an?|no|\d))|(?:The )?(?:new |booking |order |policy )?(?:reference|number|fee|deposit)\b(?! of))/i;
 /** "Starts there 1 May": where that is stands before. */
 const there = /^(?:User )?\p{L}+(?:s|ed) (?:\S+ ){0,3}there\b/u;
+/** "Then we moved it to Thursday": what was moved stands before. */
+const changing =
+  /^(?:User |He |She |We |They )?(?:moved|changed|postponed|pushed|put|brought|shifted|switched|raised|lowered|cut) (?:it|them)\b/u;
 /** A longer note says too much at once. */
 const lengthLimit = 240;
 
@@ -37,7 +40,7 @@ function join(before: Found, one: Judged, content: string): Found | null {
   const [said, pointing] = [before.statement, one.statement];
   if (!one.isNews || said.says === 'rule' || pointing.says === 'rule') return null;
   if (!isPlainNote(said) || !isPlainNote(pointing)) return null;
-  const isPointing = points.test(pointing.content) || there.test(pointing.content) || isRest(before, one);
+  const isPointing = [points, there, changing].some((form) => form.test(pointing.content)) || isRest(before, one);
   if (!isPointing) return null;
   const start = content.lastIndexOf(before.quote, content.indexOf(one.quote));
   const quote = content.slice(start, content.indexOf(one.quote) + one.quote.length);
