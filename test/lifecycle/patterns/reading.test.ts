@@ -201,11 +201,7 @@ describe('a speaker', () => {
 
 describe('the gate against texts of others', () => {
   it.each([
-    ['In his mail the landlord claims a lot. Rent goes up to 890 euros.', 'Rent goes up to 890 euros'],
-    [
-      'Looked up the legal cap, 34 percent according to the site. Deposit paid: two months.',
-      'Deposit paid: two months',
-    ],
+    ['In his mail the landlord claims a lot. The user pays 890 euros.', 'User pays 890 euros'],
     ['Invoice terms changed: 14 days for all clients.', 'Invoice terms changed: 14 days for all clients'],
     ['The test came back: I carry the gene.', 'The test came back: the user carries the gene'],
     [
@@ -241,11 +237,9 @@ describe('the gate against texts of others', () => {
     expect(contentsOf(text).join()).not.toContain('410');
   });
 
-  it('takes no rule from what follows them', () => {
-    const text = 'User is back. In his mail the landlord claims a lot. Always keep the receipts.';
-    const found = readEpisode(text, day).map(({ statement }) => statement);
-    const rules = found.filter((one) => one.says === 'rule' || one.mayBeRule);
-    expect(rules.map(({ content }) => content)).toEqual(['User is back']);
+  it('takes from what follows them only what names the user', () => {
+    const text = 'User is back. In his mail the landlord claims a lot. Rent goes up to 890. Always keep the receipts.';
+    expect(contentsOf(text)).toEqual(['User is back']);
   });
 });
 

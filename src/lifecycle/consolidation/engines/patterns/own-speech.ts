@@ -17,8 +17,6 @@ export interface Sentence {
   readonly isAttributed: boolean;
   /** It begins its line. */
   readonly startsLine: boolean;
-  /** It follows a sentence that tells what others say, and does not name the user. */
-  readonly isAfterOthers: boolean;
 }
 
 /** What is beyond it is not read: a memory is not that long, and the time that it takes is bounded. */
@@ -89,13 +87,13 @@ function distrust(label: Label | null, { segmentVoice }: Speech): Label | null {
 
 const namesUser = /^(?:the )?user\b(?!:)|^(?:she|he|his|her)\b/i;
 
-/** Reads on in the same line. What does not name the user may still be somebody else's: no rule comes from it. */
+/** Reads on in the same line only what names the user: the rest may still be somebody else's. */
 function readAfterOthers(content: string, text: string, { start, end }: OwnPart, speech: Speech): boolean {
   const [line] = linesOf(text, start, end);
   if (line === undefined || speech.voice === null || speech.isCode) return false;
   const found: Sentence[] = [];
   addSentences(found, content, line, 0, { voice: speech.voice, isAttributed: false });
-  speech.sentences.push(...found.map((one) => ({ ...one, isAfterOthers: !namesUser.test(one.text) })));
+  speech.sentences.push(...found.filter(({ text: said }) => namesUser.test(said)));
   return line.start + line.text.length >= end;
 }
 
@@ -256,7 +254,6 @@ function addSentence(
     voice,
     isAttributed,
     startsLine,
-    isAfterOthers: false,
   });
 }
 

@@ -282,12 +282,11 @@ function readBooking(text: string, { observedAt }: Reading): FactStatement | nul
 }
 
 function readRule(
-  { voice, isAttributed, isAfterOthers }: Sentence,
+  { voice, isAttributed }: Sentence,
   text: string,
   rest: string,
   { isTelling, isPlainSpeech }: Reading,
 ): Statement | null {
-  if (isAfterOthers) return null;
   const isUsers = (voice === 'user' && isAttributed) || (voice === 'narrator' && !isTelling && isPlainSpeech);
   const said =
     (isUsers ? (readInstruction(rest, { isReported: false }) ?? readInstruction(text, { isReported: false })) : null) ??

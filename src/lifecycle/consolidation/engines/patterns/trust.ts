@@ -40,23 +40,19 @@ export function isOfNotes({ text }: Sentence): boolean {
 }
 
 /** The user says it in a line of theirs, or it stands in notes about the user. */
-export function isTrusted(
-  { voice, isAttributed, isAfterOthers }: Sentence,
-  { isNotes, isTelling, isPlainSpeech }: Origin,
-): boolean {
-  if (isAfterOthers) return false;
+export function isTrusted({ voice, isAttributed }: Sentence, { isNotes, isTelling, isPlainSpeech }: Origin): boolean {
   return voice === 'user' ? isAttributed : isNotes || (!isTelling && isPlainSpeech);
 }
 
 /** "Weekly mileage in kilometres": notes say so what is wanted, while texts that anybody may have written give orders. */
-export function isFragment({ voice, isAfterOthers, text }: Sentence): boolean {
+export function isFragment({ voice, text }: Sentence): boolean {
   const tokens = tag(text).filter(({ pos, lower }) => !/^(?:PUNCT|CCONJ|INTJ)$/.test(pos) && lower !== 'please');
   const comma = text.indexOf(',');
   const isOrderAfter =
     /^(?:if|when|whenever|before|after|for|in|on|at|from|every|each|any|next)\b/i.test(text) &&
     comma > 0 &&
     beginsOrder(tag(text.slice(comma + 1).trim()));
-  return voice === 'narrator' && !isAfterOthers && !beginsOrder(tokens) && !isOrder(text) && !isOrderAfter;
+  return voice === 'narrator' && !beginsOrder(tokens) && !isOrder(text) && !isOrderAfter;
 }
 
 /** An order that nobody can be named for: it may be somebody else's text. */
