@@ -102,7 +102,7 @@ function addAbout(type: MemoryType, query: CandidateQuery, rows: Prisma.Sql): Pr
     ORDER BY distance, id LIMIT ${query.most})`;
 }
 
-/** Adds the nearest of those that mention who is asked about: "Apprentice Jonas started in May", asked for the trainee. */
+/** Adds the nearest of those that mention the person in question: "Apprentice Jonas started in May", asked for the trainee. */
 function addMentions(type: MemoryType, { about, most }: CandidateQuery): Prisma.Sql {
   if (type === 'episode' || about === null || about.names.length === 0) return Prisma.empty;
   return Prisma.sql`UNION (
