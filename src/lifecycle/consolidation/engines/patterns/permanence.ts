@@ -1,6 +1,9 @@
 import type { Permanence } from '../../../../memory/confidence.ts';
 
-/** The first list that has a word of the sentence decides how long it is likely to hold. */
+/**
+ * The first list that has a word of the sentence decides how long it is likely to hold. A date is no sign: what is booked for
+ * a day in three months must be known until then.
+ */
 const lists: readonly (readonly [Permanence, RegExp])[] = [
   [
     'permanent',
@@ -12,7 +15,7 @@ const lists: readonly (readonly [Permanence, RegExp])[] = [
   ],
   [
     'volatile',
-    /\b(?:until|till|tomorrow|next|this (?:month|summer|winter|year)|temporar\w*|for now|in the meantime|for the time being|flies|flying|arrives|booked|appointment|on \d{4}-\d{2}-\d{2}|waiting|currently|reading|crutches|recovering|expecting|logged|was \d)\b/i,
+    /\b(?:this (?:month|summer|winter|year)|temporar\w*|for now|in the meantime|for the time being|waiting|currently|reading|crutches|recovering|expecting|logged|was \d)\b/i,
   ],
   [
     'stable',
